@@ -1,0 +1,9 @@
+//! The command line. Everything it can do is in the library crates.
+
+mod command;
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    command::run()
+}

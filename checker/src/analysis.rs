@@ -43,7 +43,8 @@ pub struct Counts {
     pub grants: u64,
     /// Grants whose belief began while another worker believed.
     pub double_holders: u64,
-    /// Of those, the ones during which every older holder slept: it invoked nothing while they overlapped.
+    /// Of those, the ones during which every older holder slept: it invoked nothing while they overlapped, and
+    /// nothing afterwards before it had looked whether it still holds the lock.
     pub double_holders_dormant: u64,
     /// Of those, the ones that lasted less than one round trip.
     pub double_holders_short: u64,

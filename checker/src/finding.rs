@@ -33,7 +33,7 @@ pub struct Finding {
     pub also: Vec<(u8, Blame)>,
     /// What the history did that was assumed not to happen.
     pub assumption: Option<Assumption>,
-    /// Whether the older holder slept all the time.
+    /// Whether the older holder slept through an overlap, and did not act afterwards before it had looked.
     pub dormant: bool,
 }
 

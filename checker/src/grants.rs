@@ -13,10 +13,9 @@ use crate::finding::ClientBug;
 use crate::history::{Decider, EndCause, Hold, LockId, WorkerId};
 use crate::meter::Meter;
 use crate::moment::Moment;
-use crate::overlap::Overlap;
 
 /// A grant's place in the table; valid while the grant is in use.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Slot(u32);
 
 /// How many closed grants are remembered.
@@ -80,8 +79,6 @@ pub(crate) struct Grant {
     pub(crate) gave_up: Option<Moment>,
     pub(crate) last_check: Option<(Moment, bool)>,
     pub(crate) last_read: Option<Moment>,
-    /// The last invocation of a read, write or charge.
-    pub(crate) last_act: Option<Moment>,
     /// The first act that shows a bug of its worker.
     pub(crate) first_bug: Option<(Moment, ClientBug)>,
     /// Whether a message of one of its operations was held.
@@ -91,9 +88,7 @@ pub(crate) struct Grant {
     pub(crate) ghost_owner: Meter,
     pub(crate) open_operations: u32,
     pub(crate) debits: u32,
-    /// Overlaps in which it is the older one, over but not judged before its own belief ends.
-    pub(crate) unjudged: Vec<Overlap>,
-    /// In how many of those it is the newer one.
+    /// In how many overlaps that are over but not judged it is the newer one.
     pub(crate) awaits_judgement: u32,
     /// Whether it is in the queue of closed grants.
     is_queued: bool,

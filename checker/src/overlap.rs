@@ -1,5 +1,7 @@
 //! Two workers that believe at once: newcomers, pairs and windows of one lock.
 
+use rustc_hash::FxHashMap;
+
 use crate::analysis::Window;
 use crate::belief::{Believer, Believers};
 use crate::grants::{Grants, Slot};
@@ -12,9 +14,9 @@ pub(crate) struct Overlaps {
     lock: LockId,
     /// Grants whose belief began while another worker believed.
     pub(crate) double_holders: u64,
-    /// Of those, the ones whose every overlap was dormant.
+    /// Of those, the ones whose every overlap was dormant; known once all of them are judged.
     pub(crate) dormant: u64,
-    /// How long each of them overlapped at the longest.
+    /// How long each of them overlapped at the longest; known once all its overlaps are judged.
     pub(crate) longest_ns: Vec<u64>,
     pub(crate) windows: Vec<Window>,
     /// The largest number of workers that believed at once for some time.
@@ -23,6 +25,8 @@ pub(crate) struct Overlaps {
     pub(crate) pairs: Vec<(Moment, Hold, Hold)>,
 
     open: Vec<Open>,
+    /// Overlaps that are over and not judged before the older belief ends, by the older grant.
+    unjudged: FxHashMap<Slot, Unjudged>,
     newcomers: Vec<Newcomer>,
     free_newcomers: Vec<usize>,
     workers: u32,
@@ -37,12 +41,32 @@ struct Open {
     since: Moment,
     /// The double holder that it counts for, if its belief was not counted before.
     newcomer: Option<usize>,
+    /// Whether the older holder invoked something in the meantime.
+    is_acting: bool,
 }
 
-/// A double holder with overlaps that are not over.
+/// An overlap that is over.
+#[derive(Clone, Copy, Debug)]
+struct Over {
+    overlap: Overlap,
+    newcomer: Option<usize>,
+    /// Whether it lasted for some time, and is the first one of its two grants.
+    is_finding: bool,
+}
+
+/// Overlaps of an older holder that still believes, in the order in which they were over.
+#[derive(Clone, Debug, Default)]
+struct Unjudged {
+    all: Vec<Over>,
+    /// How many of them were over at the older holder's last act: of those it is known whether it looked
+    /// before it acted.
+    decided: usize,
+}
+
+/// A double holder with overlaps that are not judged.
 #[derive(Clone, Copy, Debug, Default)]
 struct Newcomer {
-    open: u32,
+    unjudged: u32,
     longest_ns: u64,
     is_acting: bool,
 }
@@ -54,7 +78,7 @@ pub(crate) struct Overlap {
     pub(crate) newer: Slot,
     pub(crate) since: Moment,
     pub(crate) until: Moment,
-    /// Whether the older holder invoked nothing in the meantime.
+    /// Whether the older holder invoked nothing in the meantime, nor afterwards before it had looked.
     pub(crate) dormant: bool,
 }
 
@@ -69,6 +93,7 @@ impl Overlaps {
             max_holders: 0,
             pairs: Vec::new(),
             open: Vec::new(),
+            unjudged: FxHashMap::default(),
             newcomers: Vec::new(),
             free_newcomers: Vec::new(),
             workers: 0,
@@ -85,7 +110,7 @@ impl Overlaps {
             let is_older = |a: Slot, b: Slot| (grants[a].rank(), a) < (grants[b].rank(), b);
             let (older, newer) =
                 if is_older(other.slot, new.slot) { (other.slot, new.slot) } else { (new.slot, other.slot) };
-            self.open.push(Open { older, newer, since: at, newcomer: None });
+            self.open.push(Open { older, newer, since: at, newcomer: None, is_acting: false });
         }
         let overlaps = &mut self.open[open_before..];
         if overlaps.is_empty() || grants[new.slot].is_double_holder {
@@ -93,8 +118,8 @@ impl Overlaps {
         }
         grants[new.slot].is_double_holder = true;
         self.double_holders += 1;
-        let newcomer =
-            Newcomer { open: u32::try_from(overlaps.len()).unwrap_or(u32::MAX), ..Newcomer::default() };
+        let unjudged = u32::try_from(overlaps.len()).unwrap_or(u32::MAX);
+        let newcomer = Newcomer { unjudged, ..Newcomer::default() };
         let place = self.free_newcomers.pop().unwrap_or(self.newcomers.len());
         match self.newcomers.get_mut(place) {
             Some(free) => *free = newcomer,
@@ -105,7 +130,22 @@ impl Overlaps {
         }
     }
 
-    /// A worker just ceased to believe; returns the pairs that overlapped for the first time.
+    /// The holder of a grant invokes a read, write or charge, and has last looked whether it still holds the
+    /// lock at that moment: it acts in the overlaps in which it is the older one and that are not over, and in
+    /// those that were over before without its having looked since.
+    pub(crate) fn acts(&mut self, slot: Slot, last_check: Option<Moment>) {
+        for open in self.open.iter_mut().filter(|open| open.older == slot) {
+            open.is_acting = true;
+        }
+        let Some(Unjudged { all, decided }) = self.unjudged.get_mut(&slot) else { return };
+        for Over { overlap, .. } in &mut all[*decided..] {
+            overlap.dormant &= last_check.is_some_and(|checked| overlap.until < checked);
+        }
+        *decided = all.len();
+    }
+
+    /// A worker just ceased to believe. Returns the overlaps that can be judged now: those whose older belief
+    /// is over, since only then is it known what that holder did when it woke up.
     pub(crate) fn end(
         &mut self,
         grants: &mut Grants,
@@ -114,45 +154,57 @@ impl Overlaps {
         at: Moment,
     ) -> Vec<Overlap> {
         self.count_workers(believers.workers(), at.time_ns);
-        let mut over = Vec::new();
+        let mut over = self.unjudged.remove(&slot).unwrap_or_default().all;
         let mut position = 0;
         while let Some(&open) = self.open.get(position) {
-            if open.older == slot || open.newer == slot {
-                // The order matters: pairs are reported in the order in which they began.
-                self.open.remove(position);
-                over.extend(self.close(grants, open, at));
-            } else {
+            if open.older != slot && open.newer != slot {
                 position += 1;
+                continue;
+            }
+            // The order matters: pairs are reported in the order in which they began.
+            self.open.remove(position);
+            let closed = self.close(grants, open, at);
+            if grants[open.older].believes {
+                self.unjudged.entry(open.older).or_default().all.push(closed);
+            } else {
+                over.push(closed);
             }
         }
-        over
+        over.into_iter().filter_map(|over| self.judge(over)).collect()
     }
 
-    fn close(&mut self, grants: &mut Grants, open: Open, at: Moment) -> Option<Overlap> {
-        let Open { older, newer, since, newcomer } = open;
-        let dormant = grants[older].last_act.is_none_or(|act| act < since);
-        let length_ns = at.time_ns - since.time_ns;
+    fn close(&mut self, grants: &mut Grants, open: Open, at: Moment) -> Over {
+        let Open { older, newer, since, newcomer, is_acting } = open;
+        let (older_hold, newer_hold) = (grants[older].hold, grants[newer].hold);
+        // A belief may begin before its grant, and so be the older one only at first.
+        let is_known =
+            grants[older].overlapped.contains(&newer_hold) || grants[newer].overlapped.contains(&older_hold);
+        let is_finding = since.time_ns < at.time_ns && !is_known;
+        if is_finding {
+            grants[older].overlapped.push(newer_hold);
+            grants[newer].awaits_judgement += 1;
+            self.pairs.push((since, older_hold, newer_hold));
+        }
+        let overlap = Overlap { older, newer, since, until: at, dormant: !is_acting };
+        Over { overlap, newcomer, is_finding }
+    }
+
+    /// It is known how the older holder went on: counts the overlap for its newcomer, and returns it if it is
+    /// a finding.
+    fn judge(&mut self, over: Over) -> Option<Overlap> {
+        let Over { overlap, newcomer, is_finding } = over;
         if let Some(place) = newcomer {
             let newcomer = &mut self.newcomers[place];
-            newcomer.open -= 1;
-            newcomer.longest_ns = newcomer.longest_ns.max(length_ns);
-            newcomer.is_acting |= !dormant;
-            if newcomer.open == 0 {
+            newcomer.unjudged -= 1;
+            newcomer.longest_ns = newcomer.longest_ns.max(overlap.until.time_ns - overlap.since.time_ns);
+            newcomer.is_acting |= !overlap.dormant;
+            if newcomer.unjudged == 0 {
                 self.dormant += u64::from(!newcomer.is_acting);
                 self.longest_ns.push(newcomer.longest_ns);
                 self.free_newcomers.push(place);
             }
         }
-        let (older_hold, newer_hold) = (grants[older].hold, grants[newer].hold);
-        // A belief may begin before its grant, and so be the older one only at first.
-        let is_known =
-            grants[older].overlapped.contains(&newer_hold) || grants[newer].overlapped.contains(&older_hold);
-        if length_ns == 0 || is_known {
-            return None;
-        }
-        grants[older].overlapped.push(newer_hold);
-        self.pairs.push((since, older_hold, newer_hold));
-        Some(Overlap { older, newer, since, until: at, dormant })
+        is_finding.then_some(overlap)
     }
 
     fn count_workers(&mut self, workers: u32, now_ns: u64) {

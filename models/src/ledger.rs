@@ -5,6 +5,7 @@
 
 mod client;
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -18,10 +19,10 @@ use serde::{Deserialize, Serialize};
 
 pub use client::{LedgerClient, Refusal};
 
+use crate::config::RunConfig;
 use crate::fence::{Fence, Memory, Proof};
 use crate::recorder::Recorder;
 use crate::rpc::Traced;
-use crate::run::RunConfig;
 
 /// The name under which clients find it.
 const SERVICE: &str = "ledger";
@@ -82,6 +83,8 @@ impl Message for Response {}
 pub struct Ledger {
     fence: Box<dyn Fence>,
     state: State,
+    /// Counts requests; for records only, so a restart does not begin anew.
+    seq: u64,
 }
 
 /// What is on the disk.
@@ -90,20 +93,19 @@ struct State {
     record: Arc<Record>,
     charges: BTreeMap<JobId, Vec<DebitId>>,
     memory: Memory,
-    seq: u64,
 }
 
 impl Ledger {
     /// A new ledger behind a fence.
     pub fn new(fence: Box<dyn Fence>, balance: i64) -> Self {
         let record = Arc::new(Record { version: 0, balance, debits: Vec::new() });
-        Ledger { fence, state: State { record, charges: BTreeMap::new(), memory: Memory::default(), seq: 0 } }
+        Ledger { fence, state: State { record, charges: BTreeMap::new(), memory: Memory::default() }, seq: 0 }
     }
 
     /// Carries a request out or refuses it: the entry for the history, and the answer.
     pub fn handle(&mut self, traced: &Traced<Request>) -> (Event, Response) {
         let bar_before = self.state.memory.bar;
-        self.state.seq += 1;
+        self.seq += 1;
         match self.admit(&traced.request) {
             Ok(()) => {
                 let (value, response) = self.carry_out(&traced.request);
@@ -163,7 +165,7 @@ impl Ledger {
         let proof = proof(&traced.request);
         Event::Apply(Apply {
             resource: LEDGER,
-            seq: self.state.seq,
+            seq: self.seq,
             op: traced.op,
             worker: traced.worker,
             f: function(&traced.request),
@@ -183,7 +185,7 @@ impl Ledger {
         let proof = proof(&traced.request);
         Event::Refuse(Refuse {
             resource: LEDGER,
-            seq: self.state.seq,
+            seq: self.seq,
             op: traced.op,
             worker: traced.worker,
             f: function(&traced.request),
@@ -224,14 +226,16 @@ fn function(request: &Request) -> F {
 pub fn start(world: &mut World, recorder: &Rc<Recorder>, config: &RunConfig) {
     let (recorder, balance) = (recorder.clone(), config.balance);
     let (mode, make_fence) = (config.fence, config.make_fence);
+    let seq = Rc::new(Cell::new(0));
     let node = world.add_node("ledger", move |node| {
-        serve(node, recorder.clone(), Ledger::new(make_fence(mode), balance))
+        let ledger = Ledger::new(make_fence(mode), balance);
+        serve(node, recorder.clone(), Ledger { seq: seq.get(), ..ledger }, seq.clone())
     });
     world.set_fsync(node, config.fsync.clone());
 }
 
 /// The ledger's process: one request at a time.
-async fn serve(node: Node, recorder: Rc<Recorder>, mut ledger: Ledger) {
+async fn serve(node: Node, recorder: Rc<Recorder>, mut ledger: Ledger, seq: Rc<Cell<u64>>) {
     let disk = node.disk();
     let stored = disk.read(FILE);
     if !stored.is_empty() {
@@ -246,6 +250,7 @@ async fn serve(node: Node, recorder: Rc<Recorder>, mut ledger: Ledger) {
         let (version, bar) = (ledger.state.record.version, ledger.state.memory.bar);
         let (event, response) = ledger.handle(&traced);
         recorder.push(event);
+        seq.set(ledger.seq);
         if (ledger.state.record.version, ledger.state.memory.bar) != (version, bar) {
             disk.write(FILE, serde_json::to_vec(&ledger.state).expect("plain data"));
             disk.fsync(FILE).await;

@@ -5,10 +5,11 @@
 //! - what users of such a library do with it – renew, check, give up: [`session`];
 //! - the protected resource: [`ledger`], and what it checks: [`fence`], one file a mode;
 //! - what workers do, and what an overlap costs: [`workload`];
-//! - how it is put together and run: [`run`];
+//! - what a run depends on, and how it is put together and run: [`config`], [`run`];
 //! - what can be named in scenarios: [`catalogue`].
 
 pub mod catalogue;
+pub mod config;
 pub mod downstream;
 pub mod fence;
 pub mod ledger;

@@ -10,19 +10,28 @@ use std::time::Duration;
 use fencepost_checker::history::{self, Decider, Hold, OpId, WorkerId};
 use fencepost_sim::{Node, Notice, World};
 
+use crate::config::RunConfig;
 use crate::recorder::Recorder;
 use crate::rpc::NoReply;
-use crate::run::RunConfig;
 
 /// What a client asks for.
 #[derive(Clone, Debug)]
 pub struct Ask {
-    /// Its name for the grant: the random value of a Redis lock.
+    /// Where names for grants come from.
+    pub recorder: Rc<Recorder>,
+    /// Its first name for the grant: the random value of a Redis lock.
     pub hold: Hold,
     /// The operation, for the records of the service.
     pub op: OpId,
     /// How long the grant shall last.
     pub lease: Duration,
+}
+
+impl Ask {
+    /// Another name: what was asked for under the first one may still be granted.
+    pub fn another_hold(&self) -> Hold {
+        self.recorder.next_hold()
+    }
 }
 
 /// A grant, as its client knows it.

@@ -6,10 +6,10 @@ use std::time::Duration;
 use fencepost_checker::history::{self, Decider, Hold, OpId, TokenOrigin, WorkerId};
 use fencepost_sim::{Node, Notice, World};
 
+use crate::config::RunConfig;
 use crate::lock::{Ask, Grant, Lock, Renewed, Service};
 use crate::recorder::Recorder;
 use crate::rpc::NoReply;
-use crate::run::RunConfig;
 
 /// The service that is not there.
 #[derive(Debug)]

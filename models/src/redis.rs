@@ -6,6 +6,7 @@
 
 mod client;
 mod keyspace;
+mod random_value;
 mod tenures;
 
 use std::cell::{Cell, RefCell};
@@ -18,10 +19,10 @@ use fencepost_sim::{Incoming, Message, Node, Notice, World};
 pub use client::RedisLock;
 pub use keyspace::{Change, Command, Deletion, Keyspace, Reply, Script, Text};
 
+use crate::config::RunConfig;
 use crate::lock::Service;
 use crate::recorder::Recorder;
 use crate::rpc::Traced;
-use crate::run::RunConfig;
 use tenures::Tenures;
 
 /// The name under which clients find the server.

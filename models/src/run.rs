@@ -1,67 +1,19 @@
 //! One run: a world, a lock, a resource, a workload and a fault schedule, from one seed.
 
 use std::cell::Cell;
-use std::ops::RangeInclusive;
 use std::rc::Rc;
-use std::time::Duration;
 
-use fencepost_checker::history::{
-    Entry, FenceMode, Header, JobId, NodeId, Resource, RetryPolicy, SCHEMA, Worker, WorkerId,
-};
-use fencepost_sim::fault::Fault;
+use fencepost_checker::history::{Entry, Header, NodeId, Resource, RetryPolicy, SCHEMA, Worker, WorkerId};
+use fencepost_sim::fault::{Fault, Target, What};
 use fencepost_sim::{Concern, Latency, RunEnd, Stream, World};
 
-use crate::catalogue::{LockInfo, WorkloadInfo};
-use crate::fence::{self, Fence};
+use crate::config::RunConfig;
 use crate::lock::Service;
 use crate::none::NoService;
 use crate::recorder::{Recorder, Scribe};
 use crate::redis::Redis;
 use crate::session::Session;
 use crate::{downstream, ledger, workload};
-
-/// Everything that a run depends on.
-#[derive(Clone, Debug)]
-pub struct RunConfig {
-    /// The seed of all randomness.
-    pub seed: u64,
-    /// The lock, and how its client uses it.
-    pub lock: &'static LockInfo,
-    /// What the ledger checks.
-    pub fence: FenceMode,
-    /// What the workers do.
-    pub workload: &'static WorkloadInfo,
-    /// How many clients there are: one worker each, on a machine of its own.
-    pub clients: u32,
-    /// How many jobs each of them does.
-    pub jobs: u32,
-    /// How long a grant lasts.
-    pub lease: Duration,
-    /// How often a client that renews does so within one lease.
-    pub renewals: u32,
-    /// How long the work of a job takes.
-    pub work: RangeInclusive<Duration>,
-    /// How long a client waits between attempts to acquire.
-    pub retry: RangeInclusive<Duration>,
-    /// Latency of every link, one way.
-    pub latency: RangeInclusive<Duration>,
-    /// How long a client waits for the reply to a request.
-    pub timeout: Duration,
-    /// How long the ledger's disk takes to make a change durable.
-    pub fsync: RangeInclusive<Duration>,
-    /// How much the clocks of each node gain, in parts per million.
-    pub drift_ppm: RangeInclusive<i64>,
-    /// What a job debits.
-    pub amount: i64,
-    /// What the ledger starts with.
-    pub balance: i64,
-    /// After how much simulated time a run is cut off.
-    pub limit: Duration,
-    /// What goes wrong.
-    pub faults: Vec<Fault>,
-    /// What makes the ledger's fence: [`fence::fence`], except in tests that plant a broken one.
-    pub make_fence: fn(FenceMode) -> Box<dyn Fence>,
-}
 
 /// What a run left.
 #[derive(Clone, Debug)]
@@ -74,51 +26,6 @@ pub struct RunOutput {
     pub end: RunEnd,
     /// A number made from every event of the engine.
     pub engine_digest: u64,
-}
-
-impl RunConfig {
-    /// What a scenario file changes: three clients, a Redis lock, a calm world.
-    pub fn new(
-        seed: u64,
-        lock: &'static LockInfo,
-        workload: &'static WorkloadInfo,
-        fence: FenceMode,
-    ) -> Self {
-        let (ms, us) = (Duration::from_millis, Duration::from_micros);
-        RunConfig {
-            seed,
-            lock,
-            fence,
-            workload,
-            clients: 3,
-            jobs: 4,
-            lease: Duration::from_secs(10),
-            renewals: 3,
-            work: ms(500)..=ms(4000),
-            retry: ms(50)..=ms(150),
-            latency: us(100)..=us(300),
-            timeout: Duration::from_secs(1),
-            fsync: us(200)..=ms(1),
-            drift_ppm: 0..=0,
-            amount: 120,
-            balance: 100_000,
-            limit: Duration::from_secs(1800),
-            faults: Vec::new(),
-            make_fence: fence::fence,
-        }
-    }
-
-    /// How often the client renews its lease; never if it does not.
-    pub fn renew_every(&self) -> Option<Duration> {
-        self.lock.renews.then(|| self.lease / self.renewals)
-    }
-
-    /// The jobs of a client: its own debits to book, or the invoices that all clients go through.
-    fn jobs_of(&self, client: u32) -> Vec<JobId> {
-        let jobs = u64::from(self.jobs);
-        let first = if self.workload.name == "invoice" { 1 } else { u64::from(client) * jobs + 1 };
-        (first..first + jobs).map(JobId).collect()
-    }
 }
 
 /// Runs.
@@ -150,7 +57,9 @@ fn run_with<S: Service>(config: &RunConfig) -> RunOutput {
         });
     }
     set_clocks(&mut world, &config);
-    world.add_faults(&config.faults);
+    let names = world.node_names();
+    let possible = config.faults.iter().filter(|fault| names_only(fault, &names));
+    world.add_faults(&possible.cloned().collect::<Vec<_>>());
     let (observed, told) = (recorder.clone(), service.clone());
     world.observe_faults(move |notice| {
         observed.nemesis(notice);
@@ -165,6 +74,19 @@ fn run_with<S: Service>(config: &RunConfig) -> RunOutput {
         resources: vec![Resource { name: "ledger".to_owned(), fence: config.fence, balance: config.balance }],
     };
     RunOutput { header, entries: recorder.take(), end, engine_digest: world.digest() }
+}
+
+/// Whether all nodes that a fault names are there: without a lock service there is no server to hit.
+fn names_only(fault: &Fault, names: &[String]) -> bool {
+    let is_there = |target: &Target| match target {
+        Target::Node(name) => names.contains(name),
+        Target::Role(_) => true,
+    };
+    let other = match &fault.what {
+        What::HoldMessage { to } | What::Cut { to, .. } => is_there(to),
+        _ => true,
+    };
+    is_there(&fault.target) && other
 }
 
 fn add_client<S: Service>(

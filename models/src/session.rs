@@ -77,7 +77,8 @@ impl<L: Lock> Session<L> {
         };
         self.scribe.record(Event::Invoke(op.clone()));
         self.node.enter_role("waiter");
-        let grant = self.lock.acquire(&Ask { hold, op: op.op, lease: self.lease }).await;
+        let recorder = self.scribe.recorder().clone();
+        let grant = self.lock.acquire(&Ask { recorder, hold, op: op.op, lease: self.lease }).await;
         self.node.leave_role("waiter");
 
         let held = Rc::new(Held {
@@ -268,6 +269,7 @@ impl<L: Lock> Held<L> {
     fn record_ok(&self, op: &Op, sent_ns: u64) {
         let first_try = op.f == F::Renew;
         self.scribe.record(Event::Ok(Op {
+            hold: Some(self.hold()),
             token: self.token().filter(|_| op.f == F::Acquire),
             attempt: (op.f == F::Acquire).then_some(self.grant.attempts),
             sent_ns: (!first_try).then(|| self.scribe.true_ns_of(sent_ns)),

@@ -96,7 +96,10 @@ impl Narration {
         let plot = Plot::new(header, entries);
         let telling = Telling::of(&plot);
         let focus = Focus::of(&plot, &telling, analysis);
-        let mut ending = vec![outcome::section(&plot, analysis), guilt::section(&plot, &focus, analysis)];
+        let mut ending = vec![
+            outcome::section(&plot, &telling, analysis),
+            guilt::section(&plot, &telling, &focus, analysis),
+        ];
         ending.extend(remedy::section(&plot, &telling, &focus));
         Narration { setting: setting::section(&plot), steps: focus.steps(&plot, &telling), ending }
     }

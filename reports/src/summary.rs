@@ -51,7 +51,7 @@ pub fn summary(scenario: &Scenario, results: &Results, judgement: Judgement<'_>,
     }
     section(notes(results, view.width));
     section(verdicts(results, view.width, paint));
-    section(expectations(judgement, view.width, paint));
+    section(expectations(scenario, results, judgement, view));
     text + &closing(scenario, results, view)
 }
 
@@ -132,6 +132,7 @@ fn lock_verdict(rows: &[&RowResult], paint: Paint) -> Vec<String> {
     let mut lines = vec![exclusion_line(rows, paint)];
     lines.extend(efficiency_line(rows, paint));
     lines.push(correctness_line(rows, paint));
+    lines.extend(liveness_line(rows, paint));
     lines.extend(fault_line(rows));
     lines
 }
@@ -147,8 +148,8 @@ fn exclusion_line(rows: &[&RowResult], paint: Paint) -> String {
         return format!("{}: never, in {} seeds ({rate})", paint.good("two holders at once"), grouped(seeds));
     }
     let acted = match worst.tally(Count::DoubleHoldersActing).seeds {
-        0 => "the old holder always looked before it acted".to_owned(),
-        acting => format!("in {} of them the old holder acted meanwhile", grouped(acting)),
+        0 => "the old holder always looked again before it acted".to_owned(),
+        acting => format!("in {} of them the old holder acted without looking again", grouped(acting)),
     };
     let title = paint.harm("two holders at once");
     format!("{title}: in {} of {} seeds ({rate}); {acted}", grouped(count), grouped(seeds))
@@ -201,6 +202,24 @@ fn correctness_line(rows: &[&RowResult], paint: Paint) -> String {
     format!("as a correctness lock: {}", parts.into_iter().flatten().collect::<Vec<_>>().join("; "))
 }
 
+/// Only where somebody did not get on; in the row in which that happened most.
+fn liveness_line(rows: &[&RowResult], paint: Paint) -> Option<String> {
+    let worst = rows.iter().rev().max_by_key(|row| row.liveness_failures)?;
+    let (count, seeds) = (worst.liveness_failures, worst.seeds);
+    let waiting = worst.tally(Count::Unfinished).seeds;
+    (count > 0).then(|| {
+        format!(
+            "{}: in {} of {} seeds ({}) the lock was stuck for longer than a lease, or workers still waited in \
+             the end (in {})",
+            paint.harm("not everybody got on"),
+            grouped(count),
+            grouped(seeds),
+            interval(count, seeds),
+            grouped(waiting),
+        )
+    })
+}
+
 fn fault_line(rows: &[&RowResult]) -> Option<String> {
     let blamed = Party::ALL.iter().filter(|party| rows.iter().any(|row| row.blamed_seeds(**party) > 0));
     let who: Vec<&str> = blamed.map(|party| in_words(*party)).collect();
@@ -228,8 +247,17 @@ fn in_words(party: Party) -> &'static str {
     }
 }
 
-fn expectations(judgement: Judgement<'_>, width: usize, paint: Paint) -> String {
+fn expectations(scenario: &Scenario, results: &Results, judgement: Judgement<'_>, view: View) -> String {
+    let (width, paint) = (view.width, Paint::new(view.colour));
     let mut text = String::new();
+    for row in &results.rows {
+        if let Some(seed) = row.first_unexplained_seed {
+            let line =
+                "NOT EXPLAINED: no rule explains a finding, which is a fault of ours: please report this run";
+            let _ = writeln!(text, "{}", paint.harm(&wrapped(line, width, "", "  ")));
+            let _ = writeln!(text, "  {}", command_line::replay(scenario, row.row, seed));
+        }
+    }
     for failure in judgement.failures {
         let who = match failure.by {
             Expecter::File => "expected",
@@ -254,6 +282,14 @@ fn expectations(judgement: Judgement<'_>, width: usize, paint: Paint) -> String 
     text
 }
 
+/// `seeds 0 to 299`, `seed 7`.
+fn seeds_of(results: &Results) -> String {
+    match (results.first_seed, results.seeds()) {
+        (first, 0 | 1) => format!("seed {first}"),
+        (first, seeds) => format!("seeds {first} to {}", first + seeds - 1),
+    }
+}
+
 fn closing(scenario: &Scenario, results: &Results, view: View) -> String {
     let took = view.took.map_or_else(String::new, |(took, threads)| {
         let threads = if threads == 1 { "1 thread".to_owned() } else { format!("{threads} threads") };
@@ -261,8 +297,9 @@ fn closing(scenario: &Scenario, results: &Results, view: View) -> String {
     });
     let mut text = wrapped(
         &format!(
-            "{} runs, {} of simulated time{took} · digest {} · fencepost {}",
+            "{} runs ({}), {} of simulated time{took} · digest {} · fencepost {}",
             grouped(results.runs()),
+            seeds_of(results),
             long_time(results.simulated_ns()),
             results.digest().short(),
             env!("CARGO_PKG_VERSION"),
@@ -272,18 +309,31 @@ fn closing(scenario: &Scenario, results: &Results, view: View) -> String {
         "  ",
     );
     text.push('\n');
-    // The worst that happened first: harm to data shows more than an overlap without any.
-    let harmed = results.rows.iter().find_map(|row| {
-        let seed = row.tally(rows::harm(row.row.workload)).first_seed?;
-        Some((row, seed))
-    });
-    let first = harmed.or_else(|| results.rows.iter().find_map(|row| Some((row, row.first_violating_seed?))));
-    if let Some((row, seed)) = first {
-        let _ = write!(
-            text,
-            "\nSee it happen, step by step:\n  {}\n",
-            command_line::replay(scenario, row.row, seed)
-        );
+    let first = examples(results);
+    if !first.is_empty() {
+        text += "\nSee it happen, step by step:\n";
+    }
+    for (row, seed) in first {
+        let _ = writeln!(text, "  {}", command_line::replay(scenario, row.row, seed));
     }
     text
+}
+
+/// One run for each fence that failed, of the first lock that did; if none failed, the first run in which
+/// anything was broken.
+fn examples(results: &Results) -> Vec<(&RowResult, u64)> {
+    let harmed = |row: &RowResult| row.tally(rows::harm(row.row.workload)).first_seed;
+    let mut examples: Vec<(&RowResult, u64)> = Vec::new();
+    for row in &results.rows {
+        let is_new = examples.iter().all(|(it, _)| it.row.fence != row.row.fence);
+        let same_lock = examples.first().is_none_or(|(it, _)| it.row.lock == row.row.lock);
+        if let (Some(seed), true, true) = (harmed(row), is_new, same_lock) {
+            examples.push((row, seed));
+        }
+    }
+    if examples.is_empty() {
+        let broken = |row| Some((row, RowResult::first_example_seed(row)?));
+        examples.extend(results.rows.iter().find_map(broken));
+    }
+    examples
 }

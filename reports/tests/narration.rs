@@ -28,9 +28,13 @@ fn output(case: &str) -> RunOutput {
 
 /// The run with seed 0 of a lock of Redis, without a fence, that meets a fault.
 fn output_with_fault(fault: &str) -> RunOutput {
+    output_with_lease("10s", fault)
+}
+
+fn output_with_lease(lease: &str, fault: &str) -> RunOutput {
     let text = format!(
         "format = 1\ntitle = \"A fault\"\nstory = \"It comes.\"\nlocks = [\"redis\"]\nworkloads = [\"ledger\"]\n\
-         fences = [\"off\"]\n[parameters]\nclients = 3\nlease = \"10s\"\n[[faults]]\n{fault}\n"
+         fences = [\"off\"]\n[parameters]\nclients = 3\nlease = \"{lease}\"\n[[faults]]\n{fault}\n"
     );
     let scenario = Scenario::parse("fault", "fault.toml", &text).unwrap();
     run(&scenario.run_config(scenario.rows()[0], 0))
@@ -69,6 +73,8 @@ stories! {
     the_pause_comes_before_the_check: "pause-before-check redis off ledger 0",
     a_packet_is_late: "delayed-packet redis off ledger 0",
     a_packet_is_late_and_refused: "delayed-packet redis read-write ledger 0",
+    a_debit_is_read_but_never_confirmed: "delayed-packet redis off ledger 3",
+    a_timer_stops_the_work: "gc-pause redis-timer off ledger 0",
     the_slow_call: "slow-downstream redis-naive off invoice 0",
     nothing_happens: "calm redis off ledger 0",
     no_lock_at_all: "calm none off ledger 0",
@@ -101,6 +107,25 @@ fn the_servers_clock_jumps() {
 fn the_holder_is_cut_off() {
     let fault = "what = \"isolate\"\ntarget = \"holder\"\nat = \"5.5s\"\nlasts = \"15s\"";
     insta::assert_snapshot!(told(&output_with_fault(fault)).text(80, false));
+}
+
+/// Whoever waits in vain is told of: that no data is harmed is not the last word.
+#[test]
+fn the_server_is_gone_for_good() {
+    let fault = "what = \"kill\"\ntarget = \"redis\"\nat = \"5.5s\"";
+    let text = told(&output_with_fault(fault)).text(80, false);
+    assert!(text.contains("NOT EVERYBODY FINISHED"), "{text}");
+    insta::assert_snapshot!(text);
+}
+
+/// The service ends the lease in time, though the holder thinks otherwise.
+#[test]
+fn the_holders_clock_is_slow() {
+    let fault = "what = \"clock-rate\"\ntarget = \"holder\"\nat = \"5.5s\"\nwall_ppm = -900000\n\
+                 monotonic_ppm = -900000";
+    let text = told(&output_with_lease("2s", fault)).text(80, false);
+    assert!(text.contains("has run out: the lock is free") && !text.contains("too early"), "{text}");
+    insta::assert_snapshot!(text);
 }
 
 /// Colour adds nothing that is not in the words.

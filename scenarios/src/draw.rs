@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
-use fencepost_models::run::RunConfig;
+use fencepost_models::config::RunConfig;
 use fencepost_sim::{Concern, Stream};
 
 use crate::fault_template::Number;

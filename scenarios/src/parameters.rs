@@ -139,7 +139,7 @@ pub const KNOWN: &[KnownParameter] = &[
     KnownParameter {
         name: "limit",
         kind: Kind::Duration,
-        default: "30min",
+        default: "10min",
         meaning: "simulated time after which a run is cut off",
         allowed: from(MS, DURATION_MAX),
         drawn: Drawn::OncePerRun,

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use fencepost_checker::analysis::{Contract as Lines, Line};
-use fencepost_checker::finding::{Assumptions, Party as Blamed};
+use fencepost_checker::finding::{Assumption, Assumptions, Blame, Finding, Party as Blamed};
 use fencepost_checker::{Analysis, Digest};
 use fencepost_sim::RunEnd;
 use hdrhistogram::Histogram;
@@ -158,7 +158,8 @@ impl RowResult {
         for (seeds, party) in self.blame.iter_mut().zip(Party::ALL) {
             *seeds += u64::from(is_blamed(*party, analysis));
         }
-        self.reasons.extend(analysis.findings.iter().map(|finding| finding.blame.phrase()));
+        let explained = analysis.findings.iter().filter(|finding| finding.blame != Blame::Unexplained);
+        self.reasons.extend(explained.map(reason));
         self.jobs += analysis.counts.jobs;
         self.findings += analysis.findings_total;
         if analysis.blame.unexplained {
@@ -232,6 +233,13 @@ impl RowResult {
         }
     }
 
+    /// A seed to look at: the first whose data are wrong, else the first in which anything is.
+    pub fn first_example_seed(&self) -> Option<u64> {
+        let harmed = [Count::LostDebits, Count::DoubleDebits, Count::PhantomDebits]
+            .map(|it| self.tally(it).first_seed);
+        harmed.into_iter().flatten().min().or(self.first_violating_seed)
+    }
+
     /// A digest over the digests of all seeds, in seed order.
     pub fn digest(&self) -> Digest {
         Digest::of(&self.digests)
@@ -283,6 +291,20 @@ impl Count {
 
     fn is_safety(self) -> bool {
         self.property() == crate::expectation::Property::Safety
+    }
+}
+
+/// What the blamed did; of a holder that did nothing wrong, what befell it.
+fn reason(finding: &Finding) -> &'static str {
+    match (finding.blame, finding.assumption) {
+        (Blame::Holder, Some(Assumption::BoundedPause)) => {
+            "it was stopped after its last check, for longer than its lease"
+        }
+        (Blame::Holder, Some(Assumption::BoundedDelay)) => {
+            "its message was on its way for longer than its lease"
+        }
+        (Blame::Holder, Some(Assumption::ClockDoesNotJump)) => "its clock was wrong",
+        (blame, _) => blame.phrase(),
     }
 }
 

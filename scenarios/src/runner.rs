@@ -8,8 +8,9 @@ use std::time::Duration;
 
 use fencepost_checker::history::FenceMode;
 use fencepost_checker::{Digest, analyse, digest};
+use fencepost_models::config::RunConfig;
 use fencepost_models::fence::{self, Fence};
-use fencepost_models::run::{self, RunConfig, RunOutput};
+use fencepost_models::run::{self, RunOutput};
 use fencepost_sim::{Concern, Stream};
 use rayon::prelude::*;
 

@@ -9,14 +9,16 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use fencepost_checker::{Digest, jsonl};
-use fencepost_models::run::{RunConfig, RunOutput};
-use fencepost_sim::fault::Fault;
+use fencepost_models::config::RunConfig;
+use fencepost_models::run::RunOutput;
+use fencepost_sim::fault::{Fault, Target, What, When};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::diagnostic::ScenarioError;
+use crate::nearest::did_you_mean;
 use crate::quantity::written_duration;
-use crate::scenario::{Row, Scenario, applies, fence_name};
+use crate::scenario::{Row, SEEDS_MAX, Scenario, applies, fence_name};
 
 /// Name and version of the format.
 pub const SCHEMA: &str = "fencepost.run/1";
@@ -117,6 +119,24 @@ pub enum SavedError {
         /// Why.
         error: Box<ScenarioError>,
     },
+    /// Its seed is none.
+    #[error("{path}: seed {seed} is too large: seeds are below 2^53")]
+    Seed {
+        /// Where.
+        path: String,
+        /// What it says.
+        seed: u64,
+    },
+    /// One of its faults cannot be.
+    #[error("{path}: fault {number}: {message}")]
+    Fault {
+        /// Where.
+        path: String,
+        /// Which one, from 1.
+        number: usize,
+        /// What is wrong.
+        message: String,
+    },
     /// Its row does not exist.
     #[error("{path}: there is no lock {lock:?} with fence {fence:?} and workload {workload:?}")]
     Row {
@@ -212,13 +232,20 @@ impl SavedRun {
         let scenario = Scenario::parse(&self.scenario.name, &path, &self.scenario.text);
         let scenario =
             scenario.map_err(|error| SavedError::Scenario { path: path.clone(), error: Box::new(error) })?;
+        if self.seed >= SEEDS_MAX {
+            return Err(SavedError::Seed { path, seed: self.seed });
+        }
         let row = self.row().ok_or_else(|| SavedError::Row {
-            path,
+            path: path.clone(),
             lock: self.lock.clone(),
             fence: self.fence.clone(),
             workload: self.workload.clone(),
         })?;
         let mut config = scenario.run_config(row, self.seed);
+        for (index, fault) in self.faults.iter().enumerate() {
+            let wrong = |message| SavedError::Fault { path: path.clone(), number: index + 1, message };
+            check_fault(fault, config.clients).map_err(wrong)?;
+        }
         config.faults.clone_from(&self.faults);
         Ok((scenario, row, config))
     }
@@ -238,6 +265,46 @@ impl SavedRun {
     }
 }
 
+/// A schedule may be edited by hand: what it names must exist, and its numbers must make sense.
+fn check_fault(fault: &Fault, clients: u32) -> Result<(), String> {
+    use fencepost_models::catalogue::{EVENTS, NODES, POINTS, ROLES};
+    let known = |what: &str, name: &str, all: Vec<String>| {
+        if all.iter().any(|it| it == name) {
+            return Ok(());
+        }
+        let question = did_you_mean(name, all.iter().map(String::as_str));
+        let question = question.map(|question| format!(": {question}")).unwrap_or_default();
+        Err(format!("there is no {what} `{name}`{question}; there are: {}", all.join(", ")))
+    };
+    let names = |named: &[(&str, &str)]| named.iter().map(|(name, _)| (*name).to_owned()).collect::<Vec<_>>();
+    let target = |target: &Target| match target {
+        Target::Node(name) => {
+            let clients = (1..=clients).map(|client| format!("client-{client}"));
+            known("node", name, names(NODES).into_iter().chain(clients).collect())
+        }
+        Target::Role(role) => known("role", role, names(ROLES)),
+    };
+    target(&fault.target)?;
+    match &fault.what {
+        What::HoldMessage { to } | What::Cut { to, .. } => target(to)?,
+        What::ClockRate { wall_ppm, monotonic_ppm } => {
+            let allowed = -999_999..=1_000_000_000;
+            if !allowed.contains(wall_ppm) || !allowed.contains(monotonic_ppm) {
+                return Err("a clock gains more than -1000000 ppm, or it would run backwards".to_owned());
+            }
+        }
+        What::Pause { .. } | What::Kill | What::PowerOff | What::ClockStep { .. } | What::Isolate => {}
+    }
+    match &fault.when {
+        When::Time { .. } => Ok(()),
+        When::Point { passing: 0, .. } | When::Event { occurrence: 0, .. } => {
+            Err("`passing` and `occurrence` count from 1".to_owned())
+        }
+        When::Point { name, .. } => known("point", name, names(POINTS)),
+        When::Event { name, .. } => known("event", name, names(EVENTS)),
+    }
+}
+
 fn write_whole(
     path: &Path,
     write: impl FnOnce(&mut BufWriter<fs::File>) -> io::Result<()>,
@@ -254,7 +321,6 @@ fn write_whole(
 
 /// A fault of a schedule in words.
 pub fn in_words(fault: &Fault) -> String {
-    use fencepost_sim::fault::{Target, What, When};
     let target = |target: &Target| match target {
         Target::Node(name) => name.clone(),
         Target::Role(role) => format!("the {role}"),
@@ -290,8 +356,8 @@ pub fn in_words(fault: &Fault) -> String {
         When::Time { ns: at } => format!("at {}", ns(*at)),
         When::Point { name, passing } => format!("when it passes `{name}` for the {} time", nth(*passing)),
         When::Event { name, occurrence, after_ns } => {
-            let after = if *after_ns == 0 { String::new() } else { format!("{} after ", ns(*after_ns)) };
-            format!("{after}the {} {name}", nth(*occurrence))
+            let after = if *after_ns == 0 { "at".to_owned() } else { format!("{} after", ns(*after_ns)) };
+            format!("{after} the {} {name}", nth(*occurrence))
         }
     };
     let lasts =

@@ -104,11 +104,13 @@ impl Selection {
         Ok(Selection { rows: rows.into_iter().map(seeds).collect(), first_seed })
     }
 
-    /// Whether the scenario's expectations can be judged by it: the file's own parameters and at least its
-    /// own seeds.
+    /// Whether the scenario's expectations can be judged by it: the file's own rows and parameters, and at
+    /// least its own seeds.
     pub fn is_judged(&self, scenario: &Scenario) -> bool {
         let enough = |(row, seeds): &(Row, u64)| *seeds >= scenario.seeds.of(row.lock);
-        !scenario.is_modified() && self.first_seed == 0 && self.rows.iter().all(enough)
+        let own_rows = scenario.rows();
+        let own = |(row, _): &(Row, u64)| own_rows.contains(row);
+        !scenario.is_modified() && self.first_seed == 0 && self.rows.iter().all(|it| own(it) && enough(it))
     }
 
     /// The same rows with at most `seeds` seeds each.

@@ -39,7 +39,7 @@ fn what_a_file_leaves_out_has_a_default() {
     assert_eq!(parameters.drift_ppm(), Span::exactly(0));
     assert_eq!(parameters.amount(), Span::exactly(120));
     assert_eq!(parameters.balance(), Span::exactly(100_000));
-    assert_eq!(parameters.limit(), Span::exactly(1800 * S));
+    assert_eq!(parameters.limit(), Span::exactly(600 * S));
 }
 
 #[test]

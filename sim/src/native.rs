@@ -125,6 +125,14 @@ impl Native {
             host.paused = false;
             std::mem::take(&mut host.waiting)
         };
+        // What was woken at this very instant is no later than what waited.
+        let mut woken = Vec::new();
+        if self.ready.take(&mut woken) {
+            let is_here = |id: &TaskId| self.tasks.borrow().slots[id.slot as usize].host == host;
+            let (here, elsewhere): (Vec<_>, Vec<_>) = woken.into_iter().partition(is_here);
+            waiting.extend(here);
+            elsewhere.into_iter().for_each(|id| self.ready.push(id));
+        }
         arrange(&mut waiting);
         for id in waiting {
             self.ready.push(id);

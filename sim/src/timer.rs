@@ -219,8 +219,17 @@ impl Core {
         }
     }
 
-    /// The process runs again: what it still has to run goes on.
+    /// The process runs again: what it still has to run goes on. What had nothing left to run is due now,
+    /// like everything that became overdue meanwhile.
     pub(crate) fn thaw_running_timers(&self, node: NodeId) {
+        let mut due = Vec::new();
+        for slot in &mut self.timers.borrow_mut().slots {
+            if slot.basis == Basis::Running(node) && slot.state == (State::Frozen { left: 0 }) {
+                slot.state = State::Due;
+                due.extend(slot.waker.take());
+            }
+        }
+        due.into_iter().for_each(Waker::wake);
         self.rearm(|slot, now| match slot.state {
             State::Frozen { left } if slot.basis == Basis::Running(node) => Some(now.saturating_add(left)),
             _ => None,

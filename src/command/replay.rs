@@ -5,13 +5,14 @@ use std::path::Path;
 use anyhow::bail;
 use clap::Args;
 use fencepost_checker::Digest;
-use fencepost_models::run::{self, RunConfig};
+use fencepost_models::config::RunConfig;
+use fencepost_models::run;
 use fencepost_reports::narration::Narration;
 use fencepost_scenarios::saved::{SavedRun, in_words};
 use fencepost_scenarios::selection::{Selection, Wanted};
 use fencepost_scenarios::{Exit, Row, Scenario, fence_name, runner};
 
-use super::scenario::{RowArguments, load};
+use super::scenario::load;
 use super::screen::Screen;
 
 #[derive(Debug, Args)]
@@ -22,8 +23,18 @@ pub(super) struct Arguments {
     /// The seed
     #[arg(long, value_name = "S", default_value_t = 0)]
     seed: u64,
-    #[command(flatten)]
-    rows: RowArguments,
+    /// The lock; the scenario's first one if not given
+    #[arg(long, value_name = "LOCK")]
+    lock: Option<String>,
+    /// The fence mode; the first one of the table if not given
+    #[arg(long, value_name = "FENCE")]
+    fence: Option<String>,
+    /// The workload; the scenario's first one if not given
+    #[arg(long, value_name = "WORKLOAD")]
+    workload: Option<String>,
+    /// Set a parameter, such as pause=6.3s or work=1s..2s; may be given several times
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    set: Vec<String>,
 }
 
 /// A run to tell.
@@ -74,14 +85,15 @@ fn saved(path: &Path) -> anyhow::Result<Told> {
 }
 
 fn named(arguments: &Arguments, screen: &Screen) -> anyhow::Result<Told> {
-    let scenario = load(&arguments.run, &arguments.rows.set, screen)?;
-    let RowArguments { locks, fences, workloads, .. } = arguments.rows.clone();
-    for (flag, given) in [("lock", &locks), ("fence", &fences), ("workload", &workloads)] {
-        if given.len() > 1 {
-            bail!("--{flag} is given {} times, and one run has one {flag}", given.len());
-        }
-    }
-    let wanted = Wanted { locks, fences, workloads, seeds: None, seed: Some(arguments.seed) };
+    let scenario = load(&arguments.run, &arguments.set, screen)?;
+    let list = |given: &Option<String>| given.iter().cloned().collect();
+    let wanted = Wanted {
+        locks: list(&arguments.lock),
+        fences: list(&arguments.fence),
+        workloads: list(&arguments.workload),
+        seeds: None,
+        seed: Some(arguments.seed),
+    };
     let selection = Selection::of(&scenario, &wanted)?;
     // What is left open is what the scenario's table shows first.
     let Some((row, _)) = selection.rows.first().copied() else { bail!("the scenario has no such row") };

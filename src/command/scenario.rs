@@ -78,6 +78,13 @@ pub(super) fn run(arguments: &Arguments, threads: usize, screen: &mut Screen) ->
     if let Some(folder) = &arguments.save {
         fs::create_dir_all(folder).with_context(|| format!("--save {}", folder.display()))?;
     }
+    if let Some(path) = arguments.json.as_deref().filter(|path| *path != Path::new("-")) {
+        // Better now than after the runs.
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+        if path.is_dir() || folder.is_some_and(|folder| !folder.is_dir()) {
+            bail!("--json {}: a file in a folder that exists is expected", path.display());
+        }
+    }
 
     // A second Ctrl-C while results are written ends the program at once.
     ctrlc::set_handler(|| {
@@ -166,7 +173,7 @@ fn save(
 ) -> anyhow::Result<()> {
     for row in &results.rows {
         let only = (row.seeds == 1).then_some(selection.first_seed);
-        let Some(seed) = only.or(row.first_violating_seed) else { continue };
+        let Some(seed) = only.or_else(|| row.first_example_seed()) else { continue };
         let config = scenario.run_config(row.row, seed);
         let output = run::run(&config);
         let digest = runner::judge(&config, &output).digest;

@@ -88,9 +88,14 @@ fn excuse_in_overlap(holder: Holder<'_>, grant: &Grant, since: Moment, at: Momen
     let deadline_ns = grant.effective_deadline_ns()?;
     let acknowledged_ns = grant.acknowledged_ns.unwrap_or(grant.first_seen.time_ns);
     if since.time_ns < deadline_ns {
-        // Its time at the service was over before its own clock said so.
-        let was_over = grant.ended.is_some_and(|(ended, _)| ended <= since);
-        return was_over.then_some(Assumption::ClockDoesNotJump);
+        let (ended, _) = grant.ended.filter(|(ended, _)| *ended <= since)?;
+        if !was_cut_short(grant) {
+            // Its time at the service was over before its own clock said so.
+            return Some(Assumption::ClockDoesNotJump);
+        }
+        if at.time_ns <= deadline_ns {
+            return trouble_since(ended, holder, grant, at);
+        }
     }
     if faults.was_stopped_at(node, deadline_ns) {
         return Some(Assumption::BoundedPause);
@@ -104,6 +109,23 @@ fn excuse_in_overlap(holder: Holder<'_>, grant: &Grant, since: Moment, at: Momen
         return Some(Assumption::BoundedDelay);
     }
     faults.was_stopped_within(node, acknowledged_ns, at.time_ns).then_some(Assumption::BoundedPause)
+}
+
+/// Whether the service or somebody else ended a tenure before its time, or led its holder to think that it
+/// goes on: then a holder that acts within its own deadline is not late.
+fn was_cut_short(grant: &Grant) -> bool {
+    grant.early_end.is_some() || grant.tampering.is_some() || grant.false_ok.is_some()
+}
+
+/// What befell a holder itself after its tenure was cut short, from a moment to another.
+fn trouble_since(from: Moment, holder: Holder<'_>, grant: &Grant, at: Moment) -> Option<Assumption> {
+    if holder.faults.was_stopped_within(holder.node, from.time_ns, at.time_ns) {
+        Some(Assumption::BoundedPause)
+    } else if has_moved_clock(holder, grant, at) {
+        Some(Assumption::ClockDoesNotJump)
+    } else {
+        grant.had_held_message.then_some(Assumption::BoundedDelay)
+    }
 }
 
 fn has_moved_clock(holder: Holder<'_>, grant: &Grant, at: Moment) -> bool {
@@ -140,16 +162,25 @@ fn excuse_of_act(holder: Holder<'_>, grant: &Grant, act: &Act) -> Option<Assumpt
         return None;
     }
     let ended = grant.ended.filter(|_| !grant.owns()).map(|(ended, _)| ended);
-    if ended.is_some_and(|ended| ended < act.invoked) {
+    let was_cut_short = was_cut_short(grant);
+    if let Some(ended) = ended.filter(|&ended| ended < act.invoked) {
         // In time by its own clock, too late by the service's.
-        return act.deadline_ns.map(|_| Assumption::ClockDoesNotJump);
+        if !was_cut_short {
+            return act.deadline_ns.map(|_| Assumption::ClockDoesNotJump);
+        }
+        if let Some(trouble) = trouble_since(ended, holder, grant, act.invoked) {
+            return Some(trouble);
+        }
     }
     let applied = act.applied?;
-    let is_late = act.deadline_ns.is_some_and(|deadline_ns| deadline_ns <= applied.time_ns)
-        || ended.is_some_and(|ended| ended < applied);
-    if !is_late {
-        return None;
-    }
     let was_stopped = holder.faults.was_stopped_within(holder.node, act.invoked.time_ns, applied.time_ns);
-    Some(if was_stopped { Assumption::BoundedPause } else { Assumption::BoundedDelay })
+    let is_past_deadline = act.deadline_ns.is_some_and(|deadline_ns| deadline_ns <= applied.time_ns);
+    let is_past_end = ended.is_some_and(|ended| ended < applied);
+    if was_stopped && (is_past_deadline || is_past_end) {
+        Some(Assumption::BoundedPause)
+    } else if is_past_deadline || (is_past_end && !was_cut_short) {
+        Some(Assumption::BoundedDelay)
+    } else {
+        None
+    }
 }

@@ -28,7 +28,10 @@ impl Checker {
         let act = self.act(op, slot, at);
         if let (Some(slot), Some(act)) = (slot, &act) {
             let grant = &mut self.grants[slot];
-            grant.last_act = Some(at);
+            if let Some(lock) = grant.lock {
+                let last_check = grant.last_check.map(|(checked, _)| checked);
+                self.locks[lock.0 as usize].overlaps.acts(slot, last_check);
+            }
             if op.f == F::Read {
                 grant.last_read = Some(at);
             }
@@ -211,16 +214,7 @@ impl Checker {
         if !views.believers.end(grants, slot) {
             return;
         }
-        let mut judged = std::mem::take(&mut grants[slot].unjudged);
-        for overlap in views.overlaps.end(grants, &views.believers, slot, at) {
-            grants[overlap.newer].awaits_judgement += 1;
-            if grants[overlap.older].believes {
-                // What its holder does when it wakes up is not known yet.
-                grants[overlap.older].unjudged.push(overlap);
-            } else {
-                judged.push(overlap);
-            }
-        }
+        let judged = views.overlaps.end(grants, &views.believers, slot, at);
         for overlap in judged {
             let court = Court { header: &self.header, grants: &self.grants, faults: &self.faults };
             self.findings.add(court.overlap(overlap, at));

@@ -1,7 +1,7 @@
 //! Each count and each time.
 
 use fencepost_checker::analysis::Window;
-use fencepost_checker::finding::{Blame, FindingKind, ResourceFault};
+use fencepost_checker::finding::{Blame, Finding, FindingKind, ResourceFault};
 use fencepost_checker::history::*;
 
 use crate::story::*;
@@ -35,7 +35,7 @@ fn the_usual_disaster() {
     story.late_write();
     let analysis = story.analyse();
     let counts = analysis.counts;
-    assert_eq!((counts.double_holders, counts.double_holders_dormant), (1, 1));
+    assert_eq!((counts.double_holders, counts.double_holders_dormant), (1, 0));
     assert_eq!((counts.stale_accepted, counts.stale_rejected, counts.stale_undetectable), (1, 0, 0));
     assert_eq!((counts.destroyed_updates, counts.lost_debits), (1, 1));
     let window = Window { lock: LOCK, from_ns: 11_002 * MS, to_ns: 12_300 * MS, holders: 2 };
@@ -56,6 +56,107 @@ fn a_newcomer_that_meets_an_acting_holder_is_not_dormant() {
     story.releases(12_000, A, 1);
     let counts = story.analyse().counts;
     assert_eq!((counts.double_holders, counts.double_holders_dormant), (1, 0));
+}
+
+/// *A* sleeps through an overlap with *B* from 11.002 s to 12.3 s, and wakes up at 12.5 s.
+fn sleeper() -> Story {
+    let mut story = Story::new();
+    story.takes(0, A, 1);
+    story.reads(10, A, 1, &[]);
+    story.checks(400, A, 1, true);
+    story.is_stopped(500, 12_500, A);
+    story.expires(10_001, 1);
+    story.takes(11_000, B, 2);
+    story.releases(12_300, B, 2);
+    story
+}
+
+/// Newcomers, dormant newcomers, and for each overlap whether it is dormant.
+fn dormancy(story: &Story) -> (u64, u64, Vec<bool>) {
+    let analysis = story.analyse();
+    let overlaps = analysis.findings.iter().filter(|finding| finding.kind == FindingKind::Overlap);
+    let dormant = overlaps.map(|finding| finding.dormant).collect();
+    (analysis.counts.double_holders, analysis.counts.double_holders_dormant, dormant)
+}
+
+#[test]
+fn a_sleeper_that_wakes_up_and_writes_after_an_old_check_is_acting() {
+    let mut story = sleeper();
+    story.writes(12_600, A, 1, (0, 1), &[1]);
+    story.checks(12_700, A, 1, false);
+    story.ceases(12_701, A, 1);
+    assert_eq!(dormancy(&story), (1, 0, vec![false]));
+}
+
+#[test]
+fn a_sleeper_that_never_checks_is_acting_once_it_reads() {
+    let mut story = Story::new();
+    story.takes(0, A, 1);
+    story.expires(10_001, 1);
+    story.takes(11_000, B, 2);
+    story.releases(12_300, B, 2);
+    story.reads(13_000, A, 1, &[]);
+    assert_eq!(dormancy(&story), (1, 0, vec![false]));
+}
+
+#[test]
+fn a_sleeper_that_looks_first_and_ceases_is_dormant() {
+    let mut story = sleeper();
+    story.checks(12_600, A, 1, false);
+    story.ceases(12_600, A, 1);
+    assert_eq!(dormancy(&story), (1, 1, vec![true]));
+}
+
+#[test]
+fn a_sleeper_that_looks_first_and_is_let_through_is_dormant() {
+    let mut story = sleeper();
+    story.checks(12_600, A, 1, true);
+    story.writes(12_601, A, 1, (0, 1), &[1]);
+    story.reads(12_700, A, 1, &[1]);
+    assert_eq!(dormancy(&story), (1, 1, vec![true]));
+}
+
+#[test]
+fn a_sleeper_that_never_wakes_up_is_dormant() {
+    let mut story = sleeper();
+    story.nemesis(12_400, Fault::Kill { node: node_of(A) });
+    assert_eq!(dormancy(&story), (1, 1, vec![true]));
+    assert_eq!(dormancy(&sleeper()), (1, 1, vec![true]), "the history ends first");
+}
+
+#[test]
+fn each_overlap_of_a_sleeper_is_judged_by_its_own_window() {
+    // It looks between two windows, and acts after both: too late for the second one only.
+    let mut story = sleeper();
+    story.checks(12_600, A, 1, true);
+    story.takes(12_700, C, 3);
+    story.releases(12_900, C, 3);
+    story.reads(13_000, A, 1, &[]);
+    assert_eq!(dormancy(&story), (2, 1, vec![true, false]));
+}
+
+#[test]
+fn a_newcomer_is_dormant_only_if_it_is_towards_everybody() {
+    // C meets A and B, both asleep; B looks before it goes on, A does not.
+    let mut story = Story::new();
+    story.takes(0, A, 1);
+    story.expires(10_001, 1);
+    story.takes(11_000, B, 2);
+    story.expires(21_001, 2);
+    story.takes(22_000, C, 3);
+    story.releases(22_500, C, 3);
+    story.checks(23_000, B, 2, false);
+    story.ceases(23_000, B, 2);
+    story.reads(24_000, A, 1, &[]);
+    story.releases(25_000, A, 1);
+    let analysis = story.analyse();
+    let dormant = |older, newer| {
+        let is_it =
+            |finding: &&Finding| (finding.older, finding.newer) == (Some(Hold(older)), Some(Hold(newer)));
+        analysis.findings.iter().find(is_it).map(|finding| finding.dormant)
+    };
+    assert_eq!((dormant(1, 2), dormant(1, 3), dormant(2, 3)), (Some(false), Some(false), Some(true)));
+    assert_eq!((analysis.counts.double_holders, analysis.counts.double_holders_dormant), (2, 0));
 }
 
 #[test]

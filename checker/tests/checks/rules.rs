@@ -1,6 +1,7 @@
 //! For each rule of blame a history that shows it.
 
 use fencepost_checker::Analysis;
+use fencepost_checker::analysis::Line;
 use fencepost_checker::finding::{
     Assumption, Blame, ClientBug, Finding, FindingKind, ResourceFault, ServiceFault, TokenFault,
 };
@@ -127,9 +128,76 @@ fn rule_3_a_failover_forgets_a_grant() {
     assert_eq!(overlap, (3, forgot, Some(Assumption::DurableGrant)));
     let destroyed = only(&analysis, FindingKind::DestroyedUpdate);
     assert_eq!((destroyed.rule, destroyed.blame), (3, forgot));
-    assert!(destroyed.also.contains(&(5, Blame::Token(TokenFault::Repeated))));
+    assert_eq!(destroyed.also, [(5, Blame::Token(TokenFault::Repeated))]);
+    assert_eq!(only(&analysis, FindingKind::Overlap).also, []);
     assert_eq!(analysis.counts.token_faults, 1);
     assert_eq!(analysis.counts.stale_undetectable, 1);
+}
+
+/// *A*'s tenure ends at 1 s by a step of the service's clock, *B* books a debit, and *A* writes over it well
+/// within its own deadline.
+fn clock_step_at_the_service() -> Story {
+    let mut story = Story::new();
+    story.takes(0, A, 1);
+    story.reads(10, A, 1, &[]);
+    story.ends(1_000, 1, EndCause::Clock, By::default());
+    story.takes(1_100, B, 2);
+    story.reads(1_200, B, 2, &[]);
+    story.writes(1_300, B, 2, (0, 1), &[2]);
+    story.writes(2_000, A, 1, (0, 2), &[1]);
+    story.releases(2_100, A, 1);
+    story
+}
+
+const HARM: [FindingKind; 3] = [FindingKind::Overlap, FindingKind::DestroyedUpdate, FindingKind::LostDebit];
+
+#[test]
+fn rule_3_alone_for_a_holder_that_is_in_time_by_its_own_clock() {
+    let analysis = clock_step_at_the_service().analyse();
+    let early_end = Blame::Service(ServiceFault::EarlyEnd(EndCause::Clock));
+    for kind in HARM {
+        let finding = only(&analysis, kind);
+        assert_eq!((finding.rule, finding.blame, &finding.also[..]), (3, early_end, &[][..]), "{kind:?}");
+    }
+    assert!(!analysis.blame.holder);
+}
+
+#[test]
+fn rule_3_and_rule_8_for_a_holder_with_troubles_of_its_own() {
+    let node = node_of(A);
+    let stop = |story: &mut Story| story.is_stopped(900, 1_900, A);
+    let step = |story: &mut Story| story.nemesis(500, Fault::ClockStep { node, by_ns: -1 });
+    for trouble in [&stop as &dyn Fn(&mut Story), &step] {
+        let mut story = clock_step_at_the_service();
+        trouble(&mut story);
+        let analysis = story.analyse();
+        for kind in HARM {
+            let finding = only(&analysis, kind);
+            assert_eq!((finding.rule, &finding.also[..]), (3, &[(8, Blame::Holder)][..]), "{kind:?}");
+        }
+    }
+    // A stop that was over before the tenure ended made nothing late.
+    let mut story = clock_step_at_the_service();
+    story.is_stopped(500, 900, A);
+    let analysis = story.analyse();
+    assert!(analysis.findings.iter().all(|finding| finding.also.is_empty()), "{:?}", analysis.findings);
+}
+
+#[test]
+fn rule_3_alone_for_a_write_on_its_way_when_the_tenure_was_cut_short() {
+    let mut story = Story::new();
+    story.takes(0, A, 1);
+    let write = story.sends(999, A, 1, 0, &[1]);
+    story.ends(1_000, 1, EndCause::Forgotten, By::default());
+    story.takes(1_001, B, 2);
+    story.writes(1_003, B, 2, (0, 1), &[2]);
+    story.applied(1_010, &write, 2);
+    story.acknowledged(1_011, &write);
+    story.releases(1_100, A, 1);
+    let analysis = story.analyse();
+    let finding = only(&analysis, FindingKind::DestroyedUpdate);
+    let forgot = Blame::Service(ServiceFault::EarlyEnd(EndCause::Forgotten));
+    assert_eq!((finding.rule, finding.blame, &finding.also[..]), (3, forgot, &[][..]));
 }
 
 #[test]
@@ -410,6 +478,24 @@ fn rule_8_a_clock_that_runs_slow() {
     for kind in [FindingKind::Overlap, FindingKind::LostDebit] {
         assert_eq!(judged(&analysis, kind), (8, Blame::Holder, Some(Assumption::ClockDoesNotJump)));
     }
+}
+
+#[test]
+fn rule_8_clocks_that_drift_within_the_declared_bound() {
+    // The service's clock may run fast by a fifth: it keeps its promise, and no fault was injected.
+    let mut story = Story::new();
+    story.lock().clock_rate_bound_ppm = 200_000;
+    story.takes(0, A, 1);
+    story.expires(8_001, 1);
+    story.takes(8_100, B, 2);
+    story.writes(8_500, B, 2, (0, 1), &[2]);
+    story.writes(9_000, A, 1, (0, 2), &[1]);
+    story.releases(9_500, A, 1);
+    let analysis = story.analyse();
+    for kind in HARM {
+        assert_eq!(judged(&analysis, kind), (8, Blame::Holder, Some(Assumption::ClockDoesNotJump)));
+    }
+    assert_eq!(analysis.contract.tenure, Line::Kept);
 }
 
 #[test]

@@ -8,10 +8,10 @@ use fencepost_checker::history::{
 use fencepost_sim::Node;
 
 use super::{Request, Response, SERVICE};
+use crate::config::RunConfig;
 use crate::lock::Lock;
 use crate::recorder::Scribe;
 use crate::rpc::{NoReply, Rpc, Traced};
-use crate::run::RunConfig;
 use crate::session::Held;
 
 /// A worker's connection to the ledger.

@@ -11,10 +11,11 @@ use std::time::Duration;
 use fencepost_checker::history::{Decider, Hold, OpId, WorkerId};
 use fencepost_sim::{Node, NodeId};
 
+use super::random_value::random_value;
 use super::{Command, LOCK_KEY, Reply, SERVICE, Script, TOKEN_KEY, Text};
+use crate::config::RunConfig;
 use crate::lock::{Ask, Grant, Lock, Renewed};
 use crate::rpc::{NoReply, Rpc, Traced};
-use crate::run::RunConfig;
 
 /// A client's lock.
 #[derive(Debug)]
@@ -43,41 +44,42 @@ impl RedisLock {
         }
     }
 
+    /// `SET resource_name my_random_value NX PX lease`, with the token in the same step.
+    fn set_nx_px(&self, hold: Hold, lease: Duration) -> Command {
+        Command::Eval(Script::Acquire {
+            key: self.resource_name.clone(),
+            value: random_value(hold),
+            px: milliseconds(lease),
+            counter: self.counter.clone(),
+        })
+    }
+
     fn traced(&self, op: OpId, hold: Hold, request: Command) -> Traced<Command> {
         Traced { op, worker: self.worker, hold: Some(hold), request }
     }
 }
 
-/// The 20 random bytes of the documentation: all that matters is that no other client uses them.
-pub(super) fn random_value(hold: Hold) -> Text {
-    format!("{:040x}", hold.0).into()
-}
-
-/// The grant that a random value names.
-pub(super) fn hold_of(value: &str) -> Option<Hold> {
-    u64::from_str_radix(value, 16).ok().map(Hold)
-}
-
 impl Lock for RedisLock {
     async fn acquire(&self, ask: &Ask) -> Grant {
-        let acquire = Command::Eval(Script::Acquire {
-            key: self.resource_name.clone(),
-            value: random_value(ask.hold),
-            px: milliseconds(ask.lease),
-            counter: self.counter.clone(),
-        });
+        let mut hold = ask.hold;
+        let mut set = self.set_nx_px(hold, ask.lease);
         let mut attempts = 0;
         loop {
             attempts += 1;
             let sent_ns = self.node.monotonic_ns();
-            match self.redis.call(self.traced(ask.op, ask.hold, acquire.clone())).await {
+            match self.redis.call(self.traced(ask.op, hold, set.clone())).await {
                 Ok(Reply::Integer(token)) => {
                     let token = Some(token.unsigned_abs());
-                    return Grant { hold: ask.hold, token, sent_ns, attempts, decided_by: Decider::Server };
+                    return Grant { hold, token, sent_ns, attempts, decided_by: Decider::Server };
                 }
                 Ok(_) => {}
-                // The key may be there now, or be set later: give it back before asking again.
-                Err(_) => drop(self.release(ask.hold, ask.op).await),
+                // The key may be there now, or be set later: it is given back, and asked for under another
+                // value, so that what arrives late ends nothing but what arrived late.
+                Err(_) => {
+                    let _ = self.release(hold, ask.op).await;
+                    hold = ask.another_hold();
+                    set = self.set_nx_px(hold, ask.lease);
+                }
             }
             self.node.sleep(self.node.draw_duration(self.retry_delay.clone())).await;
         }

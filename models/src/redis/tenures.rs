@@ -6,11 +6,11 @@
 use std::cell::{Cell, RefCell};
 use std::rc::{Rc, Weak};
 
-use fencepost_checker::history::{By, End, EndCause, Event, Hold, LockId, NodeId, Tenure};
+use fencepost_checker::history::{Block, By, End, EndCause, Event, Hold, LockId, NodeId, Tenure};
 use fencepost_sim::Notice;
 
-use super::client::hold_of;
 use super::keyspace::{Change, Deletion, Keyspace, Reply, Text};
+use super::random_value::hold_of;
 use super::{Command, Script};
 use crate::recorder::Recorder;
 use crate::rpc::Traced;
@@ -23,6 +23,8 @@ pub(super) struct Tenures {
     /// What the present process keeps; dropped with it.
     keys: RefCell<Weak<RefCell<Keyspace>>>,
     current: RefCell<Option<Current>>,
+    /// Whether nobody can acquire now.
+    blocked: Cell<bool>,
 }
 
 /// The last tenure of the lock.
@@ -44,6 +46,7 @@ impl Tenures {
             server: Cell::new(fencepost_sim::NodeId(0)),
             keys: RefCell::default(),
             current: RefCell::default(),
+            blocked: Cell::new(false),
         }
     }
 
@@ -107,8 +110,21 @@ impl Tenures {
             Notice::Kill { node } | Notice::PowerOff { node } if node == self.server.get() => {
                 let hold = self.current.borrow().map(|current| current.hold);
                 self.end(hold, EndCause::Forgotten, By::default());
+                self.block(true);
+            }
+            Notice::Stop { node, .. } if node == self.server.get() => self.block(true),
+            Notice::Resume { node } | Notice::Restart { node } if node == self.server.get() => {
+                self.block(false);
             }
             _ => {}
+        }
+    }
+
+    /// Nobody can acquire while the server does not run.
+    fn block(&self, blocked: bool) {
+        if self.blocked.replace(blocked) != blocked {
+            let server = NodeId(self.server.get().0);
+            self.recorder.push(Event::Block(Block { server, lock: LOCK, blocked }));
         }
     }
 

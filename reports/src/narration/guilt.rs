@@ -6,13 +6,20 @@ use fencepost_checker::{Analysis, Finding};
 
 use super::Section;
 use super::focus::Focus;
+use super::outcome;
 use super::plot::Plot;
+use super::telling::Telling;
 use super::wording::{enumeration, in_words};
 
-pub(super) fn section(plot: &Plot<'_>, focus: &Focus<'_>, analysis: &Analysis) -> Section {
+pub(super) fn section(
+    plot: &Plot<'_>,
+    telling: &Telling<'_>,
+    focus: &Focus<'_>,
+    analysis: &Analysis,
+) -> Section {
     let mut paragraphs = Vec::new();
     match focus.finding {
-        None => paragraphs.push(innocence(plot, analysis)),
+        None => paragraphs.push(innocence(plot, telling, analysis)),
         Some(finding) => {
             paragraphs.push(format!("{} (Rule {}.)", verdict(plot, finding), finding.rule));
             paragraphs.extend(also(finding));
@@ -23,7 +30,7 @@ pub(super) fn section(plot: &Plot<'_>, focus: &Focus<'_>, analysis: &Analysis) -
 }
 
 /// Nothing was found.
-fn innocence(plot: &Plot<'_>, analysis: &Analysis) -> String {
+fn innocence(plot: &Plot<'_>, telling: &Telling<'_>, analysis: &Analysis) -> String {
     let kept_apart = if plot.cast.header().locks.iter().any(|lock| lock.service) {
         ", and the lock kept the workers apart"
     } else {
@@ -32,9 +39,20 @@ fn innocence(plot: &Plot<'_>, analysis: &Analysis) -> String {
     let stopped = match usize::try_from(analysis.counts.stale_rejected).unwrap_or(usize::MAX) {
         0 => String::new(),
         1 => format!(" The {} refused one stale request.", plot.cast.resource(None)),
-        number => format!(" The {} refused {} stale requests.", plot.cast.resource(None), in_words(number)),
+        number => {
+            format!(" The {} refused {}\u{a0}stale requests.", plot.cast.resource(None), in_words(number))
+        }
     };
-    format!("Nobody's: no harm was done{kept_apart}.{stopped}")
+    match outcome::unfinished(plot, telling, analysis) {
+        None => format!("Nobody's: no harm was done{kept_apart}.{stopped}"),
+        Some(_) if analysis.waiting_at_end > 0 => format!(
+            "No data was harmed{kept_apart}.{stopped} But not everybody finished: whoever waits for a \
+             lock and never gets it does nothing at all. Nothing in this story judges whose fault that is."
+        ),
+        Some(_) => {
+            format!("No data was harmed{kept_apart}.{stopped} But not everybody finished, as told above.")
+        }
+    }
 }
 
 fn verdict(plot: &Plot<'_>, finding: &Finding) -> String {
@@ -106,20 +124,25 @@ fn culprit(plot: &Plot<'_>, finding: &Finding) -> Option<WorkerId> {
     plot.worker_of(hold)
 }
 
-/// Further rules that hold.
+/// Further rules that hold, as far as they say anything new: of somebody else, or of another fault.
 fn also(finding: &Finding) -> Option<String> {
-    let clauses: Vec<String> = finding
-        .also
-        .iter()
-        .map(|(rule, blame)| match blame {
-            Blame::Holder => format!("rule {rule} (the holder was late through no fault of its own)"),
-            other => format!("rule {rule} ({}: {})", party(other.party()), clause(*other)),
-        })
-        .collect();
-    (!clauses.is_empty()).then(|| format!("What also holds: {}.", enumeration(&clauses)))
+    let mut said = vec![(finding.blame.party(), clause(finding.blame))];
+    let mut clauses = Vec::new();
+    for &(rule, blame) in &finding.also {
+        let (party, clause) = (blame.party(), clause(blame));
+        let is_new = !said.contains(&(party, clause.clone()));
+        if is_new {
+            clauses.push(match blame {
+                Blame::Holder => format!("a holder was late through no fault of its own (rule\u{a0}{rule})"),
+                _ => format!("rule\u{a0}{rule} applies ({}: {clause})", name(party)),
+            });
+            said.push((party, clause));
+        }
+    }
+    (!clauses.is_empty()).then(|| format!("Besides, {}.", enumeration(&clauses)))
 }
 
-fn party(party: Party) -> &'static str {
+fn name(party: Party) -> &'static str {
     match party {
         Party::Service => "the lock service",
         Party::Token => "the tokens",
@@ -145,7 +168,7 @@ fn others(finding: &Finding, analysis: &Analysis) -> Option<String> {
         0 => None,
         1 => Some(format!("This is about {kind}; the checker reports one more finding in this run.")),
         number => Some(format!(
-            "This is about {kind}; the checker reports {} more findings in this run.",
+            "This is about {kind}; the checker reports {}\u{a0}more findings in this run.",
             in_words(number)
         )),
     }

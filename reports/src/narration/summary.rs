@@ -61,7 +61,7 @@ pub(super) fn of(plot: &Plot<'_>, left_out: &[&Told], place: Place) -> Option<St
     }
     if done.harmed > 0 {
         let verb = if done.harmed == 1 { "does" } else { "do" };
-        parts.push(format!("{} of these writes {verb} harm", in_words(done.harmed)));
+        parts.push(format!("{}\u{a0}of these writes {verb} harm", in_words(done.harmed)));
     }
     // Without a lock, everybody is always busy.
     if plot.cast.has_service(None) && !done.still_busy.is_empty() {

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use fencepost_checker::history::{EndCause, F, Hold, LockId, NodeId, OpId, ResourceId, StopKind, WorkerId};
+use fencepost_checker::history::{
+    EndCause, F, Hold, LockId, NodeId, OpId, ResourceId, StopKind, Tenure, WorkerId,
+};
 
 /// The tale of one grant so far.
 #[derive(Clone, Debug, Default)]
@@ -27,12 +29,21 @@ pub(super) struct Tale {
     pub(super) wrote_ns: Option<u64>,
     /// Its worker has learnt that the lock is lost.
     pub(super) knows: bool,
+    /// Its worker has noticed by itself that it should stop, by a look at its clock or by its timer.
+    pub(super) noticed: bool,
+    /// Until when the service owes it the lock: the last grant or renewal, and the lease from then on.
+    pub(super) owed_until_ns: Option<u64>,
 }
 
 impl Tale {
     /// How long ago it ended at the service.
     pub(super) fn over_for_ns(&self, now_ns: u64) -> Option<u64> {
         self.ended.map(|(ended_ns, _)| now_ns.saturating_sub(ended_ns))
+    }
+
+    /// When the lease ends: at the service, if that is known.
+    pub(super) fn ends_ns(&self) -> Option<u64> {
+        self.owed_until_ns.or(self.deadline_ns)
     }
 }
 
@@ -83,6 +94,11 @@ impl Scene {
             self.grants += 1;
             self.latest.insert(lock, hold);
         }
+    }
+
+    /// The service grants or extends a lease.
+    pub(super) fn owes(&mut self, now_ns: u64, tenure: &Tenure) {
+        self.tale(tenure.hold).owed_until_ns = tenure.ttl_ns.map(|ttl_ns| now_ns.saturating_add(ttl_ns));
     }
 
     /// The latest grant of the lock, if it is another and later one.

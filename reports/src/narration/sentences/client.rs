@@ -24,6 +24,7 @@ impl Telling<'_> {
     pub(in crate::narration) fn checks(&mut self, entry: &Entry, check: &Check) {
         let tale = self.scene.tale(check.hold);
         tale.checked = Some((entry.time_ns, check.passed));
+        tale.noticed |= !check.passed;
         let tale = tale.clone();
         let left_ns =
             check.deadline_ns.map(|deadline_ns| i128::from(deadline_ns) - i128::from(entry.time_ns));
@@ -54,7 +55,7 @@ impl Telling<'_> {
 
     pub(in crate::narration) fn learns_of_the_loss(&mut self, entry: &Entry, lost: &Lost) {
         let tale = self.scene.tale(lost.hold);
-        let knew = std::mem::replace(&mut tale.knows, true);
+        let knew = std::mem::replace(&mut tale.knows, true) || tale.noticed;
         let service = self.plot.cast.service(Some(lost.lock));
         let how = match lost.reason {
             LossReason::NotOwner => format!("knows from {service} that the lock is no longer its own"),
@@ -73,6 +74,7 @@ impl Telling<'_> {
     pub(in crate::narration) fn ceases(&mut self, entry: &Entry, cease: &Cease) {
         let tale = self.scene.tale(cease.hold);
         tale.believes = false;
+        tale.noticed = true;
         let (knows, wrote) = (tale.knows, tale.sent_ns.is_some());
         let has_successor = self.scene.successor(Some(cease.hold)).is_some();
         let worker = self.plot.cast.worker(cease.worker);
@@ -104,9 +106,7 @@ impl Telling<'_> {
         }
         let name = self.plot.cast.worker(begin.worker);
         let text = match (is_invoice, before) {
-            (true, _) => {
-                format!("begins with invoice\u{a0}{}: calls the slow service that it needs for it", begin.job)
-            }
+            (true, _) => format!("begins with invoice\u{a0}{}", begin.job),
             (false, _) => format!("begins again with a job that was not finished (job\u{a0}{})", begin.job),
         };
         let first = before.filter(|&first| first != begin.worker).map(|first| self.plot.cast.worker(first));

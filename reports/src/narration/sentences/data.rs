@@ -39,13 +39,13 @@ impl Telling<'_> {
             _ => format!("reads the {ledger}{shows}"),
         };
         let raised = self.news_of_bar(op.resource.unwrap_or_default(), op.op);
-        let late = self.scene.successor(op.hold).is_some();
+        let late = self.loss_at_read(op);
         let line = self.say(entry, self.plot.cast.worker(op.worker), text).about(op.hold);
         if let Some(deed) = deed {
             line.deed(deed);
         }
-        if late {
-            line.note(Emphasis::Turn, "the lock is no longer its own");
+        if let Some(late) = late {
+            line.note(Emphasis::Turn, late);
         }
         if let Some(number) = raised {
             line.note(
@@ -55,8 +55,23 @@ impl Telling<'_> {
         }
     }
 
+    /// Somebody who reads has lost the lock.
+    fn loss_at_read(&self, op: &Op) -> Option<String> {
+        let (tale, newer) = (self.scene.of(op.hold), self.scene.successor(op.hold)?);
+        let newer = self.scene.of(Some(newer)).worker.map(|worker| self.plot.cast.worker(worker))?;
+        let is_held = tale.lock.and_then(|lock| self.scene.owner(lock)).is_some();
+        let when = if is_held { "has it now" } else { "has had it since" };
+        let is_unaware = !tale.knows && !tale.noticed;
+        let what = if is_unaware {
+            "it reads without having the lock, and does not know it"
+        } else {
+            "it has lost the lock"
+        };
+        self.plot.cast.has_service(tale.lock).then(|| format!("{what}: {newer} {when}"))
+    }
+
     pub(in crate::narration) fn calls(&mut self, entry: &Entry, op: &Op) {
-        let text = "calls another service, and waits for it".to_owned();
+        let text = "calls the slow service that it needs for it, and waits".to_owned();
         self.say(entry, self.plot.cast.worker(op.worker), text).about(op.hold);
     }
 
@@ -66,7 +81,7 @@ impl Telling<'_> {
             .course(op.op)
             .invoked_ns
             .map(|invoked_ns| format!(" after {}", span(entry.time_ns.saturating_sub(invoked_ns))));
-        let text = format!("has the other service's answer{}", took.unwrap_or_default());
+        let text = format!("has the slow service's answer{}", took.unwrap_or_default());
         self.say(entry, self.plot.cast.worker(op.worker), text).about(op.hold);
     }
 

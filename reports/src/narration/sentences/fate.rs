@@ -129,7 +129,12 @@ impl Telling<'_> {
         let name = self.plot.cast.worker(apply.worker);
         if !lost.is_empty() {
             let (ids, is, it) = named(&lost);
-            let whom = self.told_that_booked(&lost).unwrap_or_else(|| "somebody has seen".to_owned());
+            let is_seen_only = |&id: &DebitId| self.plot.books.fate(id).is_none_or(|fate| !fate.acknowledged);
+            let whom = match self.told_that_booked(&lost) {
+                Some(told) if lost.iter().any(is_seen_only) => format!("{told}, or somebody has read,"),
+                Some(told) => told,
+                None => "somebody has read".to_owned(),
+            };
             let why = format!("{name} had read the record before {it} came");
             harms.push((
                 Emphasis::Harm,

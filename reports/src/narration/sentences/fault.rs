@@ -113,7 +113,7 @@ impl Telling<'_> {
         crew.iter().flat_map(|&worker| self.scene.beliefs(worker)).any(|hold| {
             let tale = self.scene.of(Some(hold));
             tale.ended.is_none()
-                && tale.deadline_ns.is_some_and(|until_ns| until_ns > now_ns)
+                && tale.ends_ns().is_some_and(|until_ns| until_ns > now_ns)
                 && self.plot.cast.has_service(tale.lock)
         })
     }
@@ -167,7 +167,7 @@ impl Telling<'_> {
         let crew = self.plot.cast.crew(node);
         let holds = crew.iter().flat_map(|&worker| self.scene.beliefs(worker));
         let Some(tale) = holds.last().map(|hold| self.scene.of(Some(hold))) else { return String::new() };
-        match (tale.over_for_ns(now_ns), tale.deadline_ns) {
+        match (tale.over_for_ns(now_ns), tale.ends_ns()) {
             (Some(over_ns), _) => format!(". It does not know that its lease ended {} ago", span(over_ns)),
             (None, Some(until_ns)) if until_ns > now_ns && self.plot.cast.has_service(tale.lock) => {
                 format!(": {} before its lease ends", span(until_ns - now_ns))

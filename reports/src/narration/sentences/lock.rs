@@ -1,6 +1,6 @@
 //! A worker and the lock: it asks, gets, renews and gives back.
 
-use fencepost_checker::history::{Decider, Entry, F, Hold, LockId, Op, WorkerId};
+use fencepost_checker::history::{Decider, EndCause, Entry, F, Hold, LockId, Op, WorkerId};
 
 use crate::narration::Emphasis;
 use crate::narration::plot::{AT_ONCE_NS, Outcome, noun};
@@ -219,7 +219,8 @@ impl Telling<'_> {
     /// A worker learns from an answer that it lost the lock, unless it knows.
     fn first_sign(&mut self, entry: &Entry, op: &Op) -> Option<String> {
         let tale = self.scene.tale(op.hold?);
-        if std::mem::replace(&mut tale.knows, true) {
+        let is_given_back = matches!(tale.ended, Some((_, EndCause::Released)));
+        if std::mem::replace(&mut tale.knows, true) || tale.noticed || is_given_back {
             return None;
         }
         let (over_ns, sent_ns) = (tale.over_for_ns(entry.time_ns), tale.sent_ns);

@@ -15,6 +15,7 @@ impl Telling<'_> {
         let course = tenure.by.op.map(|op| self.plot.course(op)).unwrap_or_default();
         let worker = course.op.map(|op| op.worker);
         self.scene.granted(tenure.hold, tenure.lock, worker, tenure.token);
+        self.scene.owes(entry.time_ns, tenure);
         let answered = course.outcome == Some(Outcome::Done)
             && course.completed_ns.is_some_and(|told_ns| told_ns.saturating_sub(entry.time_ns) < AT_ONCE_NS);
         if answered && before.is_none() {
@@ -33,6 +34,7 @@ impl Telling<'_> {
 
     /// Told by the worker that renews, unless it is never told.
     pub(in crate::narration) fn extends(&mut self, entry: &Entry, tenure: &Tenure) {
+        self.scene.owes(entry.time_ns, tenure);
         let course = tenure.by.op.map(|op| self.plot.course(op)).unwrap_or_default();
         let is_own = tenure.by.hold.is_none_or(|by| by == tenure.hold);
         let answered = course.outcome == Some(Outcome::Done)
@@ -64,8 +66,8 @@ impl Telling<'_> {
         let whose = self.owner_name(&tale);
         let stranger = self.stranger(end.by.hold, end.hold);
         let asks = stranger.map(|stranger| format!(" because {stranger} asks for it")).unwrap_or_default();
-        let early =
-            tale.deadline_ns.and_then(|until| until.checked_sub(entry.time_ns)).filter(|&ns| ns > AT_ONCE_NS);
+        let owed_ns = tale.owed_until_ns.and_then(|until| until.checked_sub(entry.time_ns));
+        let early = owed_ns.filter(|&ns| ns > AT_ONCE_NS);
         let early = early.map(|ns| format!(", {} too early", span(ns))).unwrap_or_default();
         let queue = self.plot.cast.workers(&self.scene.queue());
         let waiting = match self.scene.queue().len() {
@@ -136,10 +138,12 @@ impl Telling<'_> {
     }
 
     pub(in crate::narration) fn blocks(&mut self, entry: &Entry, block: &Block) {
-        let text = if block.blocked {
-            "keeps the lock back: nobody gets it for now, though nobody has it (lock-delay)"
-        } else {
-            "the lock-delay is over: the lock can be had again"
+        let has_delay = self.plot.cast.lock(Some(block.lock)).is_some_and(|lock| lock.lock_delay_ns > 0);
+        let text = match (block.blocked, has_delay) {
+            (true, true) => "keeps the lock back: nobody gets it for now, though nobody has it (lock-delay)",
+            (false, true) => "the lock-delay is over: the lock can be had again",
+            (true, false) => "grants the lock to nobody from here on",
+            (false, false) => "can grant the lock again",
         };
         self.say(entry, self.plot.cast.machine(block.server), text.to_owned());
     }

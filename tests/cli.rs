@@ -35,13 +35,14 @@ fn scratch(name: &str) -> PathBuf {
 }
 
 #[track_caller]
-fn refused(arguments: &[&str], expected: &[&str]) {
+fn refused(arguments: &[&str], expected: &[&str]) -> String {
     let ran = fencepost(arguments);
     assert_eq!(ran.code, 2, "{arguments:?}: {}", ran.stderr);
     assert_eq!(ran.stdout, "", "{arguments:?}: nothing half-written");
     for words in expected {
         assert!(ran.stderr.contains(words), "{arguments:?}: {words:?} is missing in\n{}", ran.stderr);
     }
+    ran.stderr
 }
 
 const ONE_ROW: [&str; 6] = ["--lock", "redis", "--fence", "off", "--workload", "ledger"];
@@ -201,38 +202,34 @@ fn a_saved_run_is_replayed_and_its_digest_is_checked() {
         path.to_str().unwrap().to_owned()
     };
     let other_digest = text.replacen("\"digest\": \"", "\"digest\": \"0", 1);
-    let edited = broken(
-        "edited.json",
-        text.replace("\"passing\": 1", "\"passing\": 2").replace("\"passing\": 3", "\"passing\": 2"),
-    );
-    if fs::read_to_string(&edited).unwrap() != text {
-        let ran = fencepost(&["replay", &edited]);
-        assert_eq!(ran.code, 70, "a schedule that was edited gives another history");
-        assert!(ran.stderr.contains("take its `digest` out"));
+    let mut edited: serde_json::Value = serde_json::from_str(&text).unwrap();
+    edited["faults"][0]["lasts_ns"] = serde_json::json!(9_000_000_000_u64);
+    let ran = fencepost(&["replay", &broken("edited.json", edited.to_string())]);
+    assert_eq!(ran.code, 70, "a schedule that was edited gives another history");
+    assert!(ran.stderr.contains("take its `digest` out"));
+    edited.as_object_mut().unwrap().remove("digest");
+    let ran = fencepost(&["replay", &broken("edited.json", edited.to_string())]);
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    assert!(ran.stdout.contains("for 9s"));
+
+    let mut messages = refused(&["replay", &broken("digest.json", other_digest)], &["64 hexadecimal digits"]);
+    let once = |from: &str, to: &str| text.replacen(from, to, 1);
+    for (name, text, expected) in [
+        ("truncated.json", text[..text.len() / 2].to_owned(), "no run file"),
+        ("foreign.json", "{\"hello\": 1}".to_owned(), "no run file"),
+        ("empty.json", String::new(), "no run file"),
+        ("schema.json", once("fencepost.run/1", "fencepost.run/9"), "fencepost.run/9"),
+        ("version.json", once("\"version\": \"", "\"version\": \"0.0.9-"), "may not be the same"),
+        ("lock.json", once("\"lock\": \"redis\"", "\"lock\": \"reddis\""), "reddis"),
+        ("node.json", once("\"role\": \"holder\"", "\"node\": \"reddis\""), "did you mean `redis`?"),
+        ("point.json", once("before-write\"", "before-wirte\""), "did you mean `before-write`?"),
+        ("seed.json", once("\"seed\": 3", "\"seed\": 1152921504606846976"), "below 2^53"),
+        ("scenario.json", once("format = 1", "format = 7"), "format"),
+    ] {
+        messages += &refused(&["replay", &broken(name, text)], &[name, expected]);
     }
-    refused(&["replay", &broken("digest.json", other_digest)], &["digest.json:", "64 hexadecimal digits"]);
-    let half = text[..text.len() / 2].to_owned();
-    refused(&["replay", &broken("truncated.json", half)], &["truncated.json:", "no run file"]);
-    refused(
-        &["replay", &broken("foreign.json", "{\"hello\": 1}".to_owned())],
-        &["foreign.json:", "no run file"],
-    );
-    refused(&["replay", &broken("empty.json", String::new())], &["empty.json:", "no run file"]);
-    let other = text.replacen("fencepost.run/1", "fencepost.run/9", 1);
-    refused(&["replay", &broken("schema.json", other)], &["fencepost.run/9"]);
-    let old = text.replacen("\"version\": \"", "\"version\": \"0.0.9-", 1);
-    refused(&["replay", &broken("version.json", old)], &["0.0.9-", "may not be the same"]);
-    let lock = text.replacen("\"lock\": \"redis\"", "\"lock\": \"reddis\"", 1);
-    refused(&["replay", &broken("lock.json", lock)], &["reddis"]);
-    let node = text.replacen("\"role\": \"holder\"", "\"node\": \"reddis\"", 1);
-    refused(
-        &["replay", &broken("node.json", node)],
-        &["fault 1", "no node `reddis`", "did you mean `redis`?"],
-    );
-    let seed = text.replacen("\"seed\": 3", "\"seed\": 1152921504606846976", 1);
-    refused(&["replay", &broken("seed.json", seed)], &["below 2^53"]);
-    let scenario = text.replacen("format = 1", "format = 7", 1);
-    refused(&["replay", &broken("scenario.json", scenario)], &["format"]);
+    let messages = messages.replace(&format!("{}/", folder.display()), "");
+    insta::assert_snapshot!("broken_run_files", messages.replace(env!("CARGO_PKG_VERSION"), "VERSION"));
 }
 
 #[test]

@@ -59,10 +59,26 @@ fn head(scenario: &Scenario, width: usize, paint: Paint) -> String {
     let title = format!("{}: {}", scenario.name, scenario.title);
     let mut text = paint.strong(&wrapped(&title, width, "", "  ")) + "\n";
     for paragraph in scenario.story.trim().split("\n\n") {
-        let paragraph = paragraph.split_whitespace().collect::<Vec<_>>().join(" ");
-        let _ = write!(text, "\n{}\n", wrapped(&paragraph, width, "  ", "  "));
+        let _ =
+            write!(text, "\n{}\n", wrapped(&with_units(paragraph), width, "  ", "  ").replace('\u{a0}', " "));
     }
     text
+}
+
+/// Text in one line, with each number held to its unit by a space that no line breaks at.
+fn with_units(text: &str) -> String {
+    let mut line = String::new();
+    let mut after_number = false;
+    for word in text.split_whitespace() {
+        let unit = word.trim_end_matches(|c: char| c.is_ascii_punctuation() && c != '%');
+        let is_unit = ["ns", "us", "ms", "s", "min", "h", "%"].contains(&unit);
+        if !line.is_empty() {
+            line.push(if after_number && is_unit { '\u{a0}' } else { ' ' });
+        }
+        line += word;
+        after_number = word.ends_with(|c: char| c.is_ascii_digit());
+    }
+    line
 }
 
 /// The numbers that somebody needs who wants to believe the table.
@@ -163,14 +179,16 @@ fn efficiency_line(rows: &[&RowResult], paint: Paint) -> Option<String> {
     let row = rows.iter().find(|row| row.row.fence == FenceMode::Idempotency)?;
     let duplicates = row.tally(Count::DuplicateRuns).total;
     let rate = (duplicates * 10_000).checked_div(row.jobs)?;
-    let verdict = if rate <= DUPLICATES_PER_10_000 && row.liveness() != Verdict::Fail {
+    let is_stuck = row.liveness() == Verdict::Fail;
+    let verdict = if rate <= DUPLICATES_PER_10_000 && !is_stuck {
         paint.good("held here")
     } else {
         paint.harm("failed here")
     };
+    let stuck = if is_stuck { ", and the lock was stuck for longer than a lease" } else { "" };
     Some(format!(
         "as an efficiency lock: {verdict}: work was begun again {} times per 10,000 jobs (up to \
-         {DUPLICATES_PER_10_000} are fine)",
+         {DUPLICATES_PER_10_000} are fine){stuck}",
         grouped(rate),
     ))
 }

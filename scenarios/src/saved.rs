@@ -274,7 +274,7 @@ fn check_fault(fault: &Fault, clients: u32) -> Result<(), String> {
         }
         let question = did_you_mean(name, all.iter().map(String::as_str));
         let question = question.map(|question| format!(": {question}")).unwrap_or_default();
-        Err(format!("there is no {what} `{name}`{question}; there are: {}", all.join(", ")))
+        Err(format!("there is no {what} `{name}`{question}\nthere are: {}", all.join(", ")))
     };
     let names = |named: &[(&str, &str)]| named.iter().map(|(name, _)| (*name).to_owned()).collect::<Vec<_>>();
     let target = |target: &Target| match target {

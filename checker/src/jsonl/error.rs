@@ -108,9 +108,7 @@ impl ReadError {
     pub fn suggestion(&self) -> &'static str {
         match &self.problem {
             Problem::Empty => "was the run that writes it interrupted?",
-            Problem::NoHeader => {
-                "is it another format? EDN histories and etcd logs have readers of their own"
-            }
+            Problem::NoHeader => "is it in another format? this reads what `fencepost scenario --save` wrote",
             Problem::OtherVersion { .. } => "read it with the version of the program that wrote it",
             Problem::CutOff => "the writer was interrupted; without this line the rest can be read",
             Problem::NotJson { .. } => "was the file edited, or joined from two?",

@@ -78,7 +78,7 @@ impl RunConfig {
             drift_ppm: 0..=0,
             amount: 120,
             balance: 100_000,
-            limit: Duration::from_secs(1800),
+            limit: Duration::from_secs(600),
             faults: Vec::new(),
             make_fence: fence::fence,
         }

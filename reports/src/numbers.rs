@@ -66,7 +66,8 @@ pub fn long_time(ns: u64) -> String {
 pub fn wrapped(text: &str, width: usize, first: &str, rest: &str) -> String {
     let options = textwrap::Options::new(width.max(20)).initial_indent(first).subsequent_indent(rest);
     let options = options.break_words(false).word_splitter(textwrap::WordSplitter::NoHyphenation);
-    textwrap::fill(text, options)
+    // No-break spaces have done their work.
+    textwrap::fill(text, options).replace('\u{a0}', " ")
 }
 
 #[cfg(test)]

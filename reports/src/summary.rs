@@ -59,8 +59,7 @@ fn head(scenario: &Scenario, width: usize, paint: Paint) -> String {
     let title = format!("{}: {}", scenario.name, scenario.title);
     let mut text = paint.strong(&wrapped(&title, width, "", "  ")) + "\n";
     for paragraph in scenario.story.trim().split("\n\n") {
-        let _ =
-            write!(text, "\n{}\n", wrapped(&with_units(paragraph), width, "  ", "  ").replace('\u{a0}', " "));
+        let _ = write!(text, "\n{}\n", wrapped(&with_units(paragraph), width, "  ", "  "));
     }
     text
 }
@@ -88,7 +87,7 @@ fn setting(scenario: &Scenario, width: usize) -> String {
     let parts = shown.chain(own).map(|it| format!("{} {}", it.name.replace('_', "\u{a0}"), it.written));
     // A name stays with its value.
     let parts: Vec<String> = parts.map(|part| part.replace(' ', "\u{a0}")).collect();
-    wrapped(&parts.join(" · "), width, "", "  ").replace('\u{a0}', " ")
+    wrapped(&parts.join(" · "), width, "", "  ")
 }
 
 fn workloads(results: &Results) -> Vec<&'static WorkloadInfo> {
@@ -340,12 +339,11 @@ fn closing(scenario: &Scenario, results: &Results, view: View) -> String {
 /// One run for each fence that failed, of the first lock that did; if none failed, the first run in which
 /// anything was broken.
 fn examples(results: &Results) -> Vec<(&RowResult, u64)> {
-    let harmed = |row: &RowResult| row.tally(rows::harm(row.row.workload)).first_seed;
     let mut examples: Vec<(&RowResult, u64)> = Vec::new();
     for row in &results.rows {
         let is_new = examples.iter().all(|(it, _)| it.row.fence != row.row.fence);
         let same_lock = examples.first().is_none_or(|(it, _)| it.row.lock == row.row.lock);
-        if let (Some(seed), true, true) = (harmed(row), is_new, same_lock) {
+        if let (Some(seed), true, true) = (row.first_harmed_seed(), is_new, same_lock) {
             examples.push((row, seed));
         }
     }

@@ -75,6 +75,9 @@ pub struct RowResult {
     digests: Vec<u8>,
 }
 
+/// What makes a ledger wrong in the end.
+const HARM: [Count; 3] = [Count::LostDebits, Count::DoubleDebits, Count::PhantomDebits];
+
 /// A count over seeds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
@@ -211,7 +214,7 @@ impl RowResult {
 
     /// Whether the ledger is right in the end. A destroyed update whose debit was never confirmed is none.
     pub fn data(&self) -> Verdict {
-        self.verdict(&[Count::LostDebits, Count::DoubleDebits, Count::PhantomDebits])
+        self.verdict(&HARM)
     }
 
     /// Whether everybody got on.
@@ -233,11 +236,14 @@ impl RowResult {
         }
     }
 
+    /// The first seed whose data are wrong.
+    pub fn first_harmed_seed(&self) -> Option<u64> {
+        HARM.iter().filter_map(|count| self.tally(*count).first_seed).min()
+    }
+
     /// A seed to look at: the first whose data are wrong, else the first in which anything is.
     pub fn first_example_seed(&self) -> Option<u64> {
-        let harmed = [Count::LostDebits, Count::DoubleDebits, Count::PhantomDebits]
-            .map(|it| self.tally(it).first_seed);
-        harmed.into_iter().flatten().min().or(self.first_violating_seed)
+        self.first_harmed_seed().or(self.first_violating_seed)
     }
 
     /// A digest over the digests of all seeds, in seed order.

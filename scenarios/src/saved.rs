@@ -258,11 +258,6 @@ impl SavedRun {
         let exists = applies(lock, fence) && workload.fences.contains(&fence);
         exists.then_some(Row { lock, fence, workload })
     }
-
-    /// The faults in words, one a line.
-    pub fn faults_in_words(&self) -> Vec<String> {
-        self.faults.iter().map(in_words).collect()
-    }
 }
 
 /// A schedule may be edited by hand: what it names must exist, and its numbers must make sense.

@@ -7,6 +7,7 @@ use std::time::Instant;
 
 use anyhow::{Context, bail};
 use clap::Args;
+use fencepost_checker::digest;
 use fencepost_models::run;
 use fencepost_reports::summary::{Judgement, View, summary};
 use fencepost_scenarios::builtin::{self, LoadError};
@@ -14,7 +15,7 @@ use fencepost_scenarios::judge::{self, Requirement};
 use fencepost_scenarios::runner::{Options, run_scenario};
 use fencepost_scenarios::saved::SavedRun;
 use fencepost_scenarios::selection::{Selection, Wanted};
-use fencepost_scenarios::{Results, Scenario, json, runner};
+use fencepost_scenarios::{Results, Scenario, json};
 
 use super::screen::Screen;
 
@@ -47,19 +48,19 @@ pub(super) struct Arguments {
 
 /// Which rows, and with which parameters.
 #[derive(Clone, Debug, Args)]
-pub(super) struct RowArguments {
+struct RowArguments {
     /// Only this lock, or all of a family (`redis*`); may be given several times
     #[arg(long = "lock", value_name = "LOCK")]
-    pub(super) locks: Vec<String>,
+    locks: Vec<String>,
     /// Only this fence mode; may be given several times
     #[arg(long = "fence", value_name = "FENCE")]
-    pub(super) fences: Vec<String>,
+    fences: Vec<String>,
     /// Only this workload; may be given several times
     #[arg(long = "workload", value_name = "WORKLOAD")]
-    pub(super) workloads: Vec<String>,
+    workloads: Vec<String>,
     /// Set a parameter, such as pause=6.3s or work=1s..2s; may be given several times
     #[arg(long = "set", value_name = "KEY=VALUE")]
-    pub(super) set: Vec<String>,
+    set: Vec<String>,
 }
 
 /// Set when somebody pressed Ctrl-C.
@@ -176,7 +177,7 @@ fn save(
         let Some(seed) = only.or_else(|| row.first_example_seed()) else { continue };
         let config = scenario.run_config(row.row, seed);
         let output = run::run(&config);
-        let digest = runner::judge(&config, &output).digest;
+        let digest = digest(&output.header, &output.entries);
         let written = SavedRun::new(scenario, row.row, &config, digest).write(folder, &output)?;
         screen.note(&format!("saved {}", written.display()));
     }
